@@ -84,6 +84,7 @@ strbuf_addf(struct strbuf *sb, const char *fmt, ...)
 	int n;
 
 	va_start(ap, fmt);
+	assert(fmt != NULL);
 	n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
 	assert(n >= 0);
