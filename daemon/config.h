@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: ISC */
+#ifndef CRONCTL_DAEMON_CONFIG_H
+#define CRONCTL_DAEMON_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/jobdef.h"
+#include "common/log.h"
+
+/* cronctld.conf and the command line of the daemon. */
+struct config {
+	/* command line */
+	char	*config_file;		/* NULL: none given */
+	char	*jobs_dir;
+	char	*state_dir;
+	char	*runtime_dir;
+	char	*worker_program;	/* path of cronctl-worker */
+	bool	 user;			/* --user */
+	bool	 check;			/* --check: read, report, exit */
+	bool	 log_level_given;	/* --log-level beats the file */
+	/* [daemon] */
+	char	*timezone;		/* NULL: TZ, else /etc/localtime */
+	int64_t	 workers;		/* processes */
+	int64_t	 max_running;		/* runs at once, all jobs */
+	enum log_level log_level;
+	char	*host_id;		/* never NULL */
+	/* [defaults] */
+	struct jobdef_settings defaults;
+};
+
+enum config_action {
+	CONFIG_RUN, CONFIG_VERSION, CONFIG_HELP, CONFIG_USAGE_ERROR
+};
+
+void	config_init(struct config *);
+void	config_release(struct config *);
+/*
+ * Options of spec section 2 and --worker; --help and --version are left to
+ * the caller.  Fills the directories with their defaults.
+ */
+enum config_action config_parse_options(struct config *, int argc,
+	    char *const argv[], struct error *err);
+void	config_usage(void (*line)(void *arg, const char *text), void *arg);
+/*
+ * Reads the file (a missing default file means the defaults; a missing file
+ * that was named is an error).  Every error goes to report as
+ * "FILE:LINE: [section] key: sentence"; returns their number.
+ */
+size_t	config_load(struct config *, void (*report)(void *arg,
+	    const char *text), void *arg);
+
+#endif
