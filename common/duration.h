@@ -18,7 +18,10 @@
 
 int	duration_parse(const char *s, size_t len, int64_t *ms,
 	    struct error *err);
-/* The shortest text that parses to the same value: "1h30m", "0s", "250ms". */
+/*
+ * A text that parses to the same value: "1h30m", "0s", "250ms"; weeks only
+ * for whole ones ("2w", but "30d").
+ */
 void	duration_format(char buf[DURATION_MAX_LEN], int64_t ms);
 /* For people, at most two units: "8 h 12 min", "3 s", "2 d". */
 void	duration_format_human(char buf[DURATION_MAX_LEN], int64_t ms);

@@ -5,8 +5,11 @@
 #include "common/error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "common/utf8.h"
 
 /* Ends a text that did not fit with "...", never inside a character. */
 static void
@@ -67,4 +70,39 @@ error_prefix(struct error *err, const char *fmt, ...)
 	format_into(prefix, fmt, ap);
 	va_end(ap);
 	return error_set(err, "%s: %s", prefix, old);
+}
+
+/* Bytes that one character takes when shown: all of it, or \xNN. */
+static size_t
+shown_size(const char *s, size_t n)
+{
+	return n == 1 && ((unsigned char)*s < 0x20 || *s == 0x7f ||
+	    (unsigned char)*s >= 0x80) ? 4 : n;
+}
+
+const char *
+error_quote(char buf[ERROR_QUOTE_MAX], const char *s, size_t len)
+{
+	const size_t room = ERROR_QUOTE_MAX - sizeof "\"...\"";
+	size_t at = 0, i = 0, n;
+	bool valid;
+
+	buf[at++] = '"';
+	while (i < len) {
+		n = utf8_sequence(s + i, len - i, &valid);
+		if (!valid)
+			n = 1;
+		if (at + shown_size(s + i, n) > room + 1)
+			break;
+		if (shown_size(s + i, n) == n) {
+			memcpy(buf + at, s + i, n);
+			at += n;
+		} else {
+			at += (size_t)sprintf(buf + at, "\\x%02x",
+			    (unsigned char)s[i]);
+		}
+		i += n;
+	}
+	strcpy(buf + at, i < len ? "...\"" : "\"");
+	return buf;
 }

@@ -26,6 +26,12 @@ int	error_set(struct error *err, const char *fmt, ...)
 /* The same, with ": " and the text of the errno value appended. */
 int	error_set_errno(struct error *err, int errnum, const char *fmt, ...)
 	    __attribute__((format(printf, 3, 4)));
+/*
+ * A value as errors show it: in double quotes, control characters as \xNN, a
+ * long one cut at a character boundary and ended with "...".  Returns buf.
+ */
+#define ERROR_QUOTE_MAX	96
+const char *error_quote(char buf[ERROR_QUOTE_MAX], const char *s, size_t len);
 /* Puts "PREFIX: " before what is there; always returns -1. */
 int	error_prefix(struct error *err, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));
