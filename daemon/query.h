@@ -19,6 +19,11 @@ struct event_base;
 struct query;
 
 #define QUERY_PAGE 200
+/*
+ * Where a page ends, as text: rows are in order of time, and many rows can
+ * share one microsecond, so a time alone is no place to go on at.
+ */
+#define QUERY_KEY_MAX 96
 
 struct query_row {
 	bool			 is_run;	/* which of the two holds */
@@ -34,14 +39,14 @@ struct query_spec {
 	bool		 failed;	/* only runs that did not succeed */
 	bool		 with_output;	/* only runs that wrote something */
 	int64_t		 since;		/* wall, us; INT64_MIN: no bound */
-	int64_t		 before;	/* key of query_result.more; INT64_MAX */
+	const char	*before;	/* query_result.more; NULL: the newest */
 	size_t		 limit;		/* 1..QUERY_PAGE */
 };
 
 struct query_result {
 	struct query_row	*rows;	/* newest first; owned by the result */
 	size_t			 n_rows;
-	int64_t			 more;	/* to go on before; INT64_MIN: no more */
+	char			 more[QUERY_KEY_MAX]; /* to go on before; "": end */
 	struct error		 err;	/* text "" when all is well */
 };
 

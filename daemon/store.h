@@ -50,7 +50,8 @@ enum run_state {
 	RUN_STARTING = 1,	/* sent to a worker */
 	RUN_RUNNING,		/* its command runs */
 	RUN_SUCCEEDED, RUN_FAILED, RUN_SIGNALED, RUN_TIMED_OUT, RUN_KILLED,
-	RUN_START_FAILED, RUN_LOST
+	RUN_START_FAILED, RUN_LOST,
+	RUN_QUEUED		/* a manual run that waits; not final */
 };
 const char *run_state_name(enum run_state);
 bool	run_state_is_final(enum run_state);
@@ -183,6 +184,11 @@ void	store_put_file_gone(struct store *, const char *name);
 void	store_put_era(struct store *, const struct era_row *);
 void	store_put_meta_integer(struct store *, const char *key, int64_t);
 void	store_put_meta_string(struct store *, const char *key, const char *);
+/* The keys that store_load reads, and their owners. */
+#define STORE_META_NEXT_RUN_ID	"next_run_id"	/* loop: end of the block */
+#define STORE_META_NEXT_WORKER	"next_worker"	/* loop: end of the block */
+#define STORE_META_CLEAN_EXIT	"clean_exit"	/* loop: 1 with the last mark;
+						 * each opening takes it away */
 /* Rides on the batch: everything due up to here is in it or before it. */
 void	store_put_mark(struct store *, int64_t wall_us);
 
@@ -203,7 +209,8 @@ void	store_after_commit(struct store *,
 struct store	*store_open(const char *state_dir, struct error *err);
 /* Ends the thread after a last commit of what waits. */
 void		 store_close(struct store *);
-void		 store_start_thread(struct store *, struct event_base *);
+/* -1, said in the log, when there is no thread to be had. */
+int		 store_start_thread(struct store *, struct event_base *);
 
 /* Loop: hands the batch over; nothing is done when it is empty. */
 void		 store_flush(struct store *);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: ISC */
+#ifndef CRONCTL_SCHEDULER_H
+#define CRONCTL_SCHEDULER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/error.h"
+#include "common/jobdef.h"
+#include "common/protocol.h"
+#include "daemon/clock.h"
+#include "daemon/job.h"
+#include "daemon/jobtable.h"
+#include "daemon/store.h"
+
+/*
+ * Decides what becomes of every occurrence (semantics.md 3, 4, 5) and sees
+ * runs through their states.  Owns jobs, live runs and what waits.  Touches
+ * nothing outside: starts go through ops, facts into the store's batch, time
+ * comes as an argument.
+ */
+struct scheduler;
+
+/* The seam to the workers; tests give their own. */
+struct scheduler_ops {
+	/* Sends START; false when no worker takes more.  not_this: a worker
+	 * that has refused this run, or 0. */
+	bool	(*start)(void *arg, const struct protocol_start *,
+		    uint64_t not_this, uint64_t *worker);
+	void	(*stop)(void *arg, uint64_t worker, uint64_t run_id);
+	void	(*ack)(void *arg, uint64_t worker, uint64_t run_id);
+	void	*arg;
+};
+
+/* Told of what happens, after it is on disk. */
+struct scheduler_observer {
+	void	(*run_ended)(void *arg, const struct run_row *);
+	void	*arg;
+};
+
+struct scheduler_options {
+	struct store		*store;
+	struct jobtable		*jobs;
+	const struct scheduler_ops *ops;
+	size_t			 max_running;	/* runs at once, all jobs */
+	const char		*lang;		/* LANG of the daemon; NULL */
+	const char		*socket_path;	/* for CRONCTL_SOCKET; NULL */
+	uid_t			 daemon_uid;
+	uint64_t		 next_run_id;	/* first of a reserved block */
+	uint64_t		 run_id_limit;	/* first beyond it */
+	int64_t			 next_job_id;
+	struct era_row		 era;		/* the present one */
+	struct clock_reading	 now;
+};
+
+#define SCHEDULER_TURN_MAX	256	/* due occurrences decided in a turn */
+#define SCHEDULER_ID_BLOCK	100000	/* run ids reserved at a time */
+
+struct scheduler *scheduler_new(const struct scheduler_options *);
+void	scheduler_free(struct scheduler *);
+void	scheduler_observe(struct scheduler *,
+	    const struct scheduler_observer *);
+
+/*
+ * One turn: everything due is decided, freed slots are given out.  True when
+ * work is left and the next turn must not wait.
+ */
+bool	scheduler_tick(struct scheduler *, const struct clock_reading *);
+/* The next wall instant (us) at which something is to be decided. */
+int64_t	scheduler_next_wake(const struct scheduler *);
+/* The clocks did something; before the tick of that turn. */
+void	scheduler_clock_changed(struct scheduler *,
+	    const struct clock_change *, const struct clock_reading *);
+/* Up to where everything due is decided, wall us; INT64_MIN: can't say. */
+int64_t	scheduler_mark(const struct scheduler *);
+
+/* --- definitions: begin puts the facts, finish has the effect --- */
+
+struct scheduler_job_spec {
+	struct jobdef	*def;		/* taken */
+	uid_t		 owner_uid;
+	const char	*owner_name;	/* copied; NULL */
+	enum job_origin	 origin;
+	const char	*file;		/* copied; NULL for control jobs */
+	int		 line;
+	uint64_t	 sequence;	/* order of equal due times */
+};
+struct job *scheduler_add_begin(struct scheduler *,
+	    const struct scheduler_job_spec *);
+void	scheduler_add_finish(struct scheduler *, struct job *);
+/* Not wanted after all (the store failed): undo of begin. */
+void	scheduler_add_abandon(struct scheduler *, struct job *);
+/* A new definition for a job in force: same id, counters, mark. */
+void	scheduler_replace_begin(struct scheduler *, struct job *,
+	    const struct scheduler_job_spec *);
+void	scheduler_replace_finish(struct scheduler *, struct job *,
+	    const struct scheduler_job_spec *);
+void	scheduler_remove_begin(struct scheduler *, struct job *);
+/* The job is freed at once, or with its last run. */
+void	scheduler_remove_finish(struct scheduler *, struct job *,
+	    bool stop_running, int64_t by_uid);
+
+/* --- runs --- */
+
+struct scheduler_run_request {
+	int64_t		 by_uid;
+	bool		 force;		/* ignore overlap and the pool */
+	const char *const *env;		/* NAME=VALUE beside the job's own */
+	size_t		 n_env;
+};
+/*
+ * A manual run.  On success *row is what is being recorded (borrowed; reply
+ * after the commit): RUN_STARTING, or RUN_QUEUED when it waits.
+ */
+int	scheduler_run_now(struct scheduler *, struct job *,
+	    const struct scheduler_run_request *, const struct run_row **row,
+	    struct error *err);
+/* A run that is not over yet, waiting manual ones included; or NULL. */
+const struct run_row *scheduler_find_run(const struct scheduler *,
+	    uint64_t run_id);
+/* Down the stop ladder with it.  False: no such live run. */
+bool	scheduler_stop_run(struct scheduler *, uint64_t run_id,
+	    int64_t by_uid);
+size_t	scheduler_running(const struct scheduler *);	/* live runs */
+size_t	scheduler_waiting(const struct scheduler *);	/* occurrences */
+
+/* --- what workers tell --- */
+
+void	scheduler_run_listed(struct scheduler *, uint64_t worker,
+	    const struct protocol_list_run *);
+void	scheduler_list_end(struct scheduler *, uint64_t worker);
+void	scheduler_run_started(struct scheduler *, uint64_t worker,
+	    const struct protocol_started *);
+void	scheduler_run_ended(struct scheduler *, uint64_t worker,
+	    const struct protocol_ended *);
+void	scheduler_run_refused(struct scheduler *, uint64_t worker,
+	    uint64_t run_id, enum protocol_refusal);
+void	scheduler_run_unknown(struct scheduler *, uint64_t worker,
+	    uint64_t run_id);
+void	scheduler_worker_dead(struct scheduler *, uint64_t worker);
+/* A worker doesn't answer: its undecided starts hold their jobs. */
+void	scheduler_settled(struct scheduler *);
+
+/* --- start and end --- */
+
+/*
+ * Takes over what the store knew: before the first tick, which is held back
+ * until scheduler_settled().  down_cause is what (image->mark, now] was.
+ */
+struct job *scheduler_restore_job(struct scheduler *, const struct job_row *,
+	    const struct scheduler_job_spec *, struct jobdef *old_def);
+void	scheduler_restore_run(struct scheduler *, const struct run_row *);
+void	scheduler_restore_pending(struct scheduler *,
+	    const struct pending_row *);
+void	scheduler_restore_down(struct scheduler *, int64_t from_us,
+	    int64_t to_us, enum outcome_reason down_cause);
+
+/* Stops scheduling at once; started runs go on. */
+void	scheduler_stop(struct scheduler *);
+bool	scheduler_is_stopping(const struct scheduler *);
+/* The stop ladder for every live run. */
+void	scheduler_stop_all_runs(struct scheduler *, int64_t by_uid);
+
+struct scheduler_counts {
+	uint64_t started, succeeded, failed, skipped, missed; /* since start */
+	/* start lateness of scheduled runs (started - due), us */
+	int64_t	 late_p50, late_p99, late_max;	/* -1: none yet */
+};
+void	scheduler_counts(const struct scheduler *, struct scheduler_counts *);
+
+#endif
