@@ -197,6 +197,11 @@ struct protocol_welcome {
 void	protocol_encode_start(struct strbuf *, const struct protocol_start *);
 int	protocol_decode_start(const struct frame *, struct protocol_start *,
 	    struct error *);
+/*
+ * The run id of a START that can't be decoded, so that it can be refused; 0
+ * when not even that is there.
+ */
+uint64_t protocol_start_run_id(const struct frame *);
 void	protocol_encode_started(struct strbuf *,
 	    const struct protocol_started *);
 int	protocol_decode_started(const struct frame *,
