@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: ISC
+#
+# The layers: a module includes only modules of its own layer or a lower one,
+# of its own program or of common, and there are no cycles.  The table below
+# is the one that HACKING.md explains; a module that is not in it is an error.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+layers='
+common  1   xmalloc error strbuf utf8 nearest base64
+common  2   log duration timestamp hash
+common  3   zone zone_* cronexpr cronexpr_* message message_* frame inifile timearg
+common  4   schedule schedule_* protocol protocol_*
+common  5   jobdef jobdef_*
+common  6   jobfile jobfile_*
+worker  7   output output_* results identity
+worker  8   spawn spawn_*
+worker  9   worker worker_*
+worker  10  main
+daemon  7   config config_* clock heap policy timers access instance helper
+daemon  8   store store_* query query_* files files_* names logger workers workers_*
+daemon  9   job
+daemon  10  jobtable run_state
+daemon  11  ledger events
+daemon  12  scheduler scheduler_* recover recover_*
+daemon  13  reload reload_* jobdir_watch
+daemon  14  client
+daemon  15  control_*
+daemon  16  control loop sdnotify
+daemon  17  main
+cli     7   arguments exit_status output_* shell_quote
+cli     8   command connection
+cli     9   cmd_*
+cli     10  main
+'
+
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+bad=0
+say() {
+	echo "$*"
+	bad=1
+}
+
+# layer_of DIR NAME: its number, or nothing.
+layer_of() {
+	local dir number names n
+	while read -r dir number names; do
+		[ "$dir" = "$1" ] || continue
+		for n in $names; do
+			# shellcheck disable=SC2254 # names may be patterns
+			case $2 in $n) echo "$number"; return ;; esac
+		done
+	done <<<"$layers"
+}
+
+# whole MODULE: the module that it is a part of, else itself.
+whole() {
+	local m=$1
+	while [ "${m%_*}" != "$m" ]; do
+		m=${m%_*}
+		[ -e "$m.h" ] && {
+			echo "$m"
+			return
+		}
+	done
+	echo "$1"
+}
+
+declare -A layer
+for file in common/*.[ch] daemon/*.[ch] worker/*.[ch] cli/*.[ch]; do
+	[ -e "$file" ] || continue
+	module=${file%.[ch]}
+	[ -n "${layer[$module]-}" ] && continue
+	n=$(layer_of "${module%%/*}" "${module#*/}")
+	if [ -n "$n" ]; then
+		layer[$module]=$n
+	else
+		say "$file: in no layer; give it one in tests/lint/layers.sh"
+		layer[$module]=0
+	fi
+done
+
+# Both ends of each include, as modules.
+for file in common/*.[ch] daemon/*.[ch] worker/*.[ch] cli/*.[ch]; do
+	[ -e "$file" ] || continue
+	from=${file%.[ch]}
+	while IFS=: read -r line text; do
+		to=${text#*\"}
+		to=${to%%\"*}
+		[ "$to" = config.h ] && continue
+		[ -e "$to" ] || {
+			say "$file:$line: \"$to\" is not a file of the tree"
+			continue
+		}
+		to=${to%.h}
+		case ${to%%/*} in
+		common | "${from%%/*}") ;;
+		*) say "$file:$line: ${from%%/*} must not include $to.h" ;;
+		esac
+		[ "$from" = "$to" ] && continue
+		if [ "${layer[$to]-0}" -gt "${layer[$from]}" ]; then
+			say "$file:$line: layer ${layer[$from]} includes" \
+			    "$to.h of layer ${layer[$to]}"
+		fi
+		# A module split by subject (zone, zone_rule) is one.
+		a=$(whole "$from")
+		b=$(whole "$to")
+		[ "$a" = "$b" ] || echo "$a $b" >>"$tmp/edges"
+	done < <(grep -n '^#[[:space:]]*include[[:space:]]*"' "$file")
+done
+
+if [ -s "$tmp/edges" ] && ! tsort "$tmp/edges" >"$tmp/order" 2>"$tmp/loop"
+then
+	say "modules that include each other in a circle:"
+	sed 's/^tsort: /  /' "$tmp/loop"
+fi
+exit $bad
