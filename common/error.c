@@ -98,11 +98,13 @@ error_quote(char buf[ERROR_QUOTE_MAX], const char *s, size_t len)
 			memcpy(buf + at, s + i, n);
 			at += n;
 		} else {
-			at += (size_t)sprintf(buf + at, "\\x%02x",
+			at += (size_t)snprintf(buf + at,
+			    ERROR_QUOTE_MAX - at, "\\x%02x",
 			    (unsigned char)s[i]);
 		}
 		i += n;
 	}
-	strcpy(buf + at, i < len ? "...\"" : "\"");
+	snprintf(buf + at, ERROR_QUOTE_MAX - at, "%s",
+	    i < len ? "...\"" : "\"");
 	return buf;
 }
