@@ -42,12 +42,16 @@ enum clock_change_kind {
 
 struct clock_change {
 	enum clock_change_kind	kind;
-	int64_t			step_us;	/* of wall - boot; signed */
+	int64_t			step_us;	/* of wall - boot; signed; 0
+						 * when steady */
 	int64_t			suspended_us;	/* growth of boot - mono, 0 if
 						 * less than the step limit */
 	struct walltime		before;		/* the wall clock at this
 						 * moment, had it not stepped */
-	struct walltime		suspended_from;	/* wall; when suspended_us */
+	struct walltime		suspended_from;	/* when suspended_us: the last
+						 * reading, as what fell due
+						 * between it and the suspend
+						 * would have ended the wait */
 };
 
 /*
