@@ -22,8 +22,11 @@ void		 jobtable_add(struct jobtable *, struct job *);
 void		 jobtable_remove(struct jobtable *, struct job *);
 struct job	*jobtable_find(const struct jobtable *, const char *name);
 struct job	*jobtable_find_id(const struct jobtable *, int64_t id);
-/* The name nearest to a misspelled one, or NULL. */
-const char	*jobtable_nearest(const struct jobtable *, const char *name);
+/*
+ * The name nearest to a misspelled one, or NULL; of a large table only names
+ * about where it would stand are looked at.
+ */
+const char	*jobtable_nearest(struct jobtable *, const char *name);
 size_t		 jobtable_count(const struct jobtable *);
 /*
  * In byte order of names.  Position of the first job whose name is greater
