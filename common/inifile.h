@@ -17,6 +17,8 @@
  */
 #define INIFILE_LINE_MAX	(64 * 1024)
 #define INIFILE_FILE_MAX	(16 * 1024 * 1024)
+#define INIFILE_KEY_MAX		128
+#define INIFILE_ERRORS_MAX	1000	/* one more says that there are more */
 
 struct inifile_entry {
 	const char	*section;	/* NULL-free; shared by its entries */
@@ -41,7 +43,13 @@ struct inifile {
 	void			*storage;	/* what the pointers point into */
 };
 
-/* Never NULL.  With n_errors > 0 the entries are those that could be read. */
+/*
+ * Comment lines do not continue; a line that continues at the end of the file
+ * is an error.  "[defaults]" may stand more than once, any other section only
+ * once.  Names of sections and of keys are the caller's to judge; a key is
+ * letters, digits, "_", "." and "-".
+ *
+ * Never NULL.  With n_errors > 0 the entries are those that could be read. */
 struct inifile	*inifile_parse(const char *data, size_t len);
 void		 inifile_free(struct inifile *);
 
