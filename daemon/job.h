@@ -32,6 +32,8 @@ struct run {
 	struct job		*job;		/* NULL: its job is gone */
 	bool			 stop_sent;	/* a stop ladder was asked for */
 	int64_t			 asked_by;	/* uid that had it stopped; -1 */
+	bool			 holding;	/* counted in job->holds */
+	bool			 unsent;	/* refused: to go to another worker */
 	TAILQ_ENTRY(run)	 of_job;	/* in job->runs while live */
 	struct run		*hash_next;	/* in the scheduler's table */
 };
@@ -49,6 +51,7 @@ struct waiting {
 	struct run_row		*manual;	/* its row, else NULL; owned */
 	bool			 in_pool;	/* waits for the pool, not for
 						 * runs of its own job */
+	struct heap		*pool;		/* the one it is in */
 	struct heap_item	 by_order;	/* in the pool, by due */
 	struct heap_item	 by_expiry;	/* in the pool, when it expires */
 	TAILQ_ENTRY(waiting)	 of_job;	/* in job->waiting */

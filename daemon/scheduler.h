@@ -47,6 +47,7 @@ struct scheduler_options {
 	size_t			 max_running;	/* runs at once, all jobs */
 	const char		*lang;		/* LANG of the daemon; NULL */
 	const char		*socket_path;	/* for CRONCTL_SOCKET; NULL */
+	const char		*host_id;	/* kept with each generation */
 	uid_t			 daemon_uid;
 	uint64_t		 next_run_id;	/* first of a reserved block */
 	uint64_t		 run_id_limit;	/* first beyond it */
@@ -73,6 +74,8 @@ int64_t	scheduler_next_wake(const struct scheduler *);
 /* The clocks did something; before the tick of that turn. */
 void	scheduler_clock_changed(struct scheduler *,
 	    const struct clock_change *, const struct clock_reading *);
+/* For clock_classify: backward steps within the last 24 h, us. */
+int64_t	scheduler_back_sum(const struct scheduler *, struct boottime now);
 /* Up to where everything due is decided, wall us; INT64_MIN: can't say. */
 int64_t	scheduler_mark(const struct scheduler *);
 
@@ -125,6 +128,8 @@ bool	scheduler_stop_run(struct scheduler *, uint64_t run_id,
 	    int64_t by_uid);
 size_t	scheduler_running(const struct scheduler *);	/* live runs */
 size_t	scheduler_waiting(const struct scheduler *);	/* occurrences */
+/* The first run id not given out: written back by a clean exit. */
+uint64_t scheduler_next_run_id(const struct scheduler *);
 
 /* --- what workers tell --- */
 
@@ -140,22 +145,28 @@ void	scheduler_run_refused(struct scheduler *, uint64_t worker,
 void	scheduler_run_unknown(struct scheduler *, uint64_t worker,
 	    uint64_t run_id);
 void	scheduler_worker_dead(struct scheduler *, uint64_t worker);
-/* A worker doesn't answer: its undecided starts hold their jobs. */
-void	scheduler_settled(struct scheduler *);
 
 /* --- start and end --- */
 
+/* Nothing is decided from here until scheduler_settled(). */
+void	scheduler_hold(struct scheduler *);
 /*
- * Takes over what the store knew: before the first tick, which is held back
- * until scheduler_settled().  down_cause is what (image->mark, now] was.
+ * The workers have told, are dead, or don't answer; jobs with an undecided
+ * start on one that doesn't answer go on being held.
+ */
+void	scheduler_settled(struct scheduler *);
+/*
+ * Takes over what the store knew, while held.  old_def: what was in force
+ * when the daemon went down, if the new definition has other times; taken.
  */
 struct job *scheduler_restore_job(struct scheduler *, const struct job_row *,
 	    const struct scheduler_job_spec *, struct jobdef *old_def);
 void	scheduler_restore_run(struct scheduler *, const struct run_row *);
 void	scheduler_restore_pending(struct scheduler *,
 	    const struct pending_row *);
+/* Nobody was there in (from, to], and why. */
 void	scheduler_restore_down(struct scheduler *, int64_t from_us,
-	    int64_t to_us, enum outcome_reason down_cause);
+	    int64_t to_us, enum outcome_reason cause);
 
 /* Stops scheduling at once; started runs go on. */
 void	scheduler_stop(struct scheduler *);

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Definitions coming, changing and going.  Each change has two halves: begin
+ * puts the facts into the batch, finish has the effect; what comes over the
+ * socket waits for the commit between the two, job files don't.
+ *
+ * Generations (semantics.md 2): a change of what alters nominal instants
+ * begins a new one at that moment; what was due before is decided by the old
+ * definition.
+ */
+#include "config.h"
+
+#include "daemon/scheduler_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/strbuf.h"
+#include "common/xmalloc.h"
+
+void
+job_put_state(struct scheduler *s, const struct job *job)
+{
+	struct job_row row = {
+		.id = job->id,
+		.mark = job->mark,
+		.skips = job->skips,
+		.failures = job->failures,
+		.failing_since = job->failing_since,
+		.last_run = job->last_run != NULL ? job->last_run->id : 0,
+	};
+
+	store_put_job_state(s->store, &row);
+}
+
+static void
+put_job(struct scheduler *s, const struct job *job)
+{
+	struct job_row row;
+
+	job_to_row(job, &row);
+	store_put_job(s->store, &row);
+	free(row.definition);
+}
+
+/* "NAME HASH" of every zone its schedules use. */
+static void
+add_zones(struct strbuf *sb, const struct jobdef *def)
+{
+	for (size_t i = 0; i < def->n_schedules; i++) {
+		const struct zone *zone = schedule_zone(def->schedules[i]);
+
+		if (zone != NULL)
+			strbuf_addf(sb, "%s %016llx\n", zone_name(zone),
+			    (unsigned long long)zone_hash(zone));
+	}
+}
+
+/* The settings that alter time, as INI lines. */
+static void
+add_times(struct strbuf *sb, const struct jobdef *def)
+{
+	for (size_t i = 0; i < def->settings.n; i++) {
+		const struct jobdef_setting *set = &def->settings.v[i];
+		const struct jobdef_key *key = jobdef_key_find(set->key);
+
+		if (key != NULL && key->alters_time)
+			strbuf_addf(sb, "%s = %s\n", set->key, set->value);
+	}
+}
+
+void
+job_put_generation(struct scheduler *s, const struct job *job,
+    uint32_t generation, int64_t from, int64_t to)
+{
+	struct strbuf times = STRBUF_INIT, zones = STRBUF_INIT;
+	struct generation_row row = {
+		.job_id = job->id,
+		.generation = generation,
+		.from = from,
+		.to = to,
+	};
+
+	add_times(&times, job->def);
+	add_zones(&zones, job->def);
+	row.definition = times.buf;
+	row.zones = zones.buf;
+	row.host_id = s->host_id;
+	store_put_generation(s->store, &row);
+	strbuf_release(&times);
+	strbuf_release(&zones);
+}
+
+void
+job_begin_generation(struct scheduler *s, struct job *job, int64_t from)
+{
+	job->generation++;
+	job->generation_from = from;
+	job->stretch.count = 0;
+	job_put_generation(s, job, job->generation, from, INT64_MAX);
+}
+
+static void
+set_origin(struct job *job, const struct scheduler_job_spec *spec)
+{
+	char *file = spec->file != NULL ? xstrdup(spec->file) : NULL;
+
+	free(job->file);
+	job->file = file;
+	job->line = spec->line;
+	job->origin = spec->origin;
+	job->due.sequence = spec->sequence;
+}
+
+/*
+ * Where the first generation begins, exclusive: now; for a one-shot whose
+ * instant is this very second (@in 0s, a past @at over the socket) just
+ * before it.
+ */
+static int64_t
+first_from(const struct scheduler *s, const struct scheduler_job_spec *spec)
+{
+	int64_t now = scheduler_now_s(s), next;
+
+	if (spec->origin == ORIGIN_CONTROL && jobdef_is_one_shot(spec->def) &&
+	    jobdef_next(spec->def, now - 1, &next) && next == now)
+		return now - 1;
+	return now;
+}
+
+struct job *
+scheduler_add_begin(struct scheduler *s,
+    const struct scheduler_job_spec *spec)
+{
+	struct job *job = job_new(spec->def);
+
+	job->id = s->next_job_id++;
+	job->owner_uid = spec->owner_uid;
+	job->owner_name = spec->owner_name != NULL ?
+	    xstrdup(spec->owner_name) : NULL;
+	job->created = s->now.wall.us;
+	job->generation = 1;
+	job->generation_from = first_from(s, spec);
+	job->mark = job->generation_from;
+	set_origin(job, spec);
+	put_job(s, job);
+	job_put_generation(s, job, 1, job->generation_from, INT64_MAX);
+	return job;
+}
+
+void
+scheduler_add_finish(struct scheduler *s, struct job *job)
+{
+	jobtable_add(s->jobs, job);
+	decide_plan(s, job, job->mark);
+}
+
+void
+scheduler_add_abandon(struct scheduler *s, struct job *job)
+{
+	store_put_job_removed(s->store, job->id, s->now.wall.us);
+	job_free(job);
+}
+
+/* The row as it will be; the job itself changes in finish. */
+void
+scheduler_replace_begin(struct scheduler *s, struct job *job,
+    const struct scheduler_job_spec *spec)
+{
+	struct jobdef *old = job->def;
+	struct job_row row;
+
+	job->def = spec->def;
+	job_to_row(job, &row);
+	job->def = old;
+	row.origin = spec->origin;
+	row.file = (char *)spec->file;
+	row.line = spec->line;
+	if (!jobdef_same_times(old, spec->def)) {
+		row.generation = job->generation + 1;
+		row.generation_from = scheduler_now_s(s);
+	}
+	store_put_job(s->store, &row);
+	free(row.definition);
+}
+
+void
+scheduler_replace_finish(struct scheduler *s, struct job *job,
+    const struct scheduler_job_spec *spec)
+{
+	bool same = jobdef_same_times(job->def, spec->def);
+	int64_t now = scheduler_now_s(s);
+
+	/* What is due by now is the old definition's. */
+	if (!same && job->next <= now && heap_has(&job->due))
+		decide_due(s, job, job->def);
+	if (!same)
+		job_put_generation(s, job, job->generation,
+		    job->generation_from, now);
+	jobdef_free(job->def);
+	job->def = spec->def;
+	set_origin(job, spec);
+	if (!same)
+		job_begin_generation(s, job, now);
+	put_job(s, job);
+	if (!same)
+		decide_plan(s, job, now > job->mark ? now : job->mark);
+	wait_run_ended(s, job);
+}
+
+void
+scheduler_remove_begin(struct scheduler *s, struct job *job)
+{
+	int64_t now = scheduler_now_s(s);
+
+	if (job->next <= now && heap_has(&job->due))
+		decide_record(s, job, job->def, job->next, job->next,
+		    OUTCOME_SKIPPED, REASON_REMOVED);
+	heap_remove(s->due, &job->due);
+	wait_skip_all(s, job, REASON_REMOVED);
+	job_put_generation(s, job, job->generation, job->generation_from,
+	    now);
+	store_put_job_removed(s->store, job->id, s->now.wall.us);
+}
+
+void
+scheduler_remove_finish(struct scheduler *s, struct job *job,
+    bool stop_running, int64_t by_uid)
+{
+	struct run *run;
+
+	jobtable_remove(s->jobs, job);
+	job->removed = true;
+	if (stop_running)
+		TAILQ_FOREACH(run, &job->runs, of_job)
+			run_stop(s, run, by_uid);
+	run_release_job(s, job);
+}
+
+/* --- runs by hand --- */
+
+static int
+refuse_overlap(const struct job *job, struct error *err)
+{
+	const struct run *run = TAILQ_FIRST(&job->runs);
+
+	if (run == NULL)
+		return error_set(err, "%s: a start is waiting already; "
+		    "cronctl run --force starts another one now",
+		    job->def->name);
+	return error_set(err, "%s: run %llu is still going (overlap = %s); "
+	    "cronctl run --force starts another one beside it",
+	    job->def->name, (unsigned long long)run->row.id,
+	    jobdef_overlap_name(job->def->overlap));
+}
+
+/* It waits: a row of its own says so, under the id it will run with. */
+static const struct run_row *
+queue_manual(struct scheduler *s, struct job *job, int64_t by_uid,
+    bool in_pool)
+{
+	struct run_row *row = xcalloc(1, sizeof *row);
+	struct wait_spec spec = {
+		.occurrence = INT64_MIN,
+		.due = s->now.wall.us,
+		.queued = s->now.wall.us,
+		.expires = INT64_MAX,
+		.era = s->era.era,
+		.generation = job->generation,
+		.in_pool = in_pool,
+		.manual = row,
+	};
+
+	*row = (struct run_row){
+		.id = run_new_id(s),
+		.job_id = job->id,
+		.job_name = xstrdup(job->def->name),
+		.occurrence = INT64_MIN,
+		.era = s->era.era,
+		.generation = job->generation,
+		.cause = RUN_CAUSE_MANUAL,
+		.attempt = 1,
+		.state = RUN_QUEUED,
+		.by_uid = by_uid,
+		.due = s->now.wall.us,
+		.queued = s->now.wall.us,
+		.code = -1,
+	};
+	wait_put(s, wait_add(s, job, &spec));
+	return row;
+}
+
+static const struct run_row *
+start_manual(struct scheduler *s, struct job *job,
+    const struct scheduler_run_request *request)
+{
+	struct run_request req = {
+		.job = job,
+		.occurrence = INT64_MIN,
+		.era = s->era.era,
+		.generation = job->generation,
+		.cause = RUN_CAUSE_MANUAL,
+		.due = s->now.wall.us,
+		.by_uid = request->by_uid,
+		.max_late = -1,
+		.env = request->env,
+		.n_env = request->n_env,
+	};
+	struct run *run = NULL;
+
+	if (request->force || !run_pool_is_full(s))
+		run = run_start(s, &req);
+	return run != NULL ? &run->row : NULL;
+}
+
+int
+scheduler_run_now(struct scheduler *s, struct job *job,
+    const struct scheduler_run_request *request, const struct run_row **row,
+    struct error *err)
+{
+	enum policy_action action = request->force ? POLICY_START :
+	    policy_overlap(job->def->overlap, job->def->max_running,
+	    job->n_runs, job->n_waiting);
+
+	if (s->stopping)
+		return error_set(err, "the daemon is stopping; nothing new "
+		    "is started");
+	if (s->held)
+		return error_set(err, "the daemon has just started and is "
+		    "still asking its workers; try again in a moment");
+	switch (action) {
+	case POLICY_START:
+		*row = start_manual(s, job, request);
+		if (*row == NULL && request->n_env > 0)
+			return error_set(err, "%s: no slot is free now, and "
+			    "a run with --env can't wait for one; try again",
+			    job->def->name);
+		if (*row == NULL)
+			*row = queue_manual(s, job, request->by_uid, true);
+		return 0;
+	case POLICY_SKIP_OVERLAP:
+	case POLICY_SKIP_QUEUE_FULL:
+		return refuse_overlap(job, err);
+	case POLICY_REPLACE:
+		if (!TAILQ_EMPTY(&job->runs))
+			run_stop(s, TAILQ_FIRST(&job->runs),
+			    request->by_uid);
+		break;
+	case POLICY_WAIT:
+		break;
+	}
+	*row = queue_manual(s, job, request->by_uid, false);
+	return 0;
+}
