@@ -7,7 +7,8 @@
  * goes leaves copies of its neighbour behind, so that the front stays sorted
  * and can be searched; copies are squeezed out when the order is asked for,
  * or when there are too many.  A job must keep its name and id while it is
- * in the table; its definition may be exchanged for one of the same name.
+ * in the table, as well as its origin; its definition may be exchanged for one
+ * of the same name.
  *
  * Finding is O(1).  Adding is O(1), removing O(log n) and the copies.  The
  * order after a change costs one pass over the array of pointers, which at a
@@ -18,7 +19,6 @@
 #include "daemon/jobtable.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,12 +38,16 @@ struct jobtable {
 	struct job	**by_id;	/* buckets; linked by by_id_next */
 	size_t		  n_buckets;	/* of each; a power of two */
 	size_t		  n_jobs;	/* in the table */
+	size_t		  n_control;	/* of these, added by clients */
 	struct job	**order;	/* sorted front, then the tail */
 	size_t		  n_sorted;	/* places of the front, copies included */
 	size_t		  n_order;	/* places in use, the tail included */
 	size_t		  cap_order;	/* places allocated */
 	size_t		  n_copies;	/* places of the front that repeat the
 					 * one before */
+	char		**reserved;	/* names on their way in; owned */
+	size_t		  n_reserved;	/* of them: at most one a connection,
+					 * so they are just looked through */
 };
 
 static const char *
@@ -130,6 +134,9 @@ jobtable_free(struct jobtable *table)
 	free(table->by_name);
 	free(table->by_id);
 	free(table->order);
+	for (size_t i = 0; i < table->n_reserved; i++)
+		free(table->reserved[i]);
+	free(table->reserved);
 	free(table);
 }
 
@@ -142,6 +149,7 @@ jobtable_add(struct jobtable *table, struct job *job)
 		grow_buckets(table);
 	link_job(table, job);
 	table->n_jobs++;
+	table->n_control += job->origin == ORIGIN_CONTROL;
 
 	if (table->n_order == table->cap_order) {
 		table->cap_order *= 2;
@@ -299,6 +307,7 @@ jobtable_remove(struct jobtable *table, struct job *job)
 		remove_from_front(table, job);
 	unlink_job(table, job);
 	table->n_jobs--;
+	table->n_control -= job->origin == ORIGIN_CONTROL;
 }
 
 struct job *
@@ -347,6 +356,53 @@ size_t
 jobtable_count(const struct jobtable *table)
 {
 	return table->n_jobs;
+}
+
+size_t
+jobtable_count_origin(const struct jobtable *table, enum job_origin origin)
+{
+	return origin == ORIGIN_CONTROL ? table->n_control :
+	    table->n_jobs - table->n_control;
+}
+
+/* Its place among the reserved names; n_reserved when it is none. */
+static size_t
+find_reserved(const struct jobtable *table, const char *name)
+{
+	size_t i = 0;
+
+	while (i < table->n_reserved && strcmp(table->reserved[i], name) != 0)
+		i++;
+	return i;
+}
+
+bool
+jobtable_is_reserved(const struct jobtable *table, const char *name)
+{
+	return find_reserved(table, name) < table->n_reserved;
+}
+
+bool
+jobtable_reserve(struct jobtable *table, const char *name)
+{
+	if (jobtable_find(table, name) != NULL ||
+	    jobtable_is_reserved(table, name))
+		return false;
+	table->reserved = xreallocarray(table->reserved,
+	    table->n_reserved + 1, sizeof(*table->reserved));
+	table->reserved[table->n_reserved++] = xstrdup(name);
+	return true;
+}
+
+void
+jobtable_unreserve(struct jobtable *table, const char *name)
+{
+	size_t i = find_reserved(table, name);
+
+	if (i == table->n_reserved)
+		return;
+	free(table->reserved[i]);
+	table->reserved[i] = table->reserved[--table->n_reserved];
 }
 
 size_t

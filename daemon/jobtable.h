@@ -2,6 +2,7 @@
 #ifndef CRONCTL_JOBTABLE_H
 #define CRONCTL_JOBTABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,16 @@ struct job	*jobtable_find_id(const struct jobtable *, int64_t id);
  */
 const char	*jobtable_nearest(struct jobtable *, const char *name);
 size_t		 jobtable_count(const struct jobtable *);
+size_t		 jobtable_count_origin(const struct jobtable *,
+		    enum job_origin);
+/*
+ * A name that is about to be added, as its definition is on the way to the
+ * disk: nobody else may take it.  False when it is in use or reserved.
+ */
+bool		 jobtable_reserve(struct jobtable *, const char *name);
+void		 jobtable_unreserve(struct jobtable *, const char *name);
+bool		 jobtable_is_reserved(const struct jobtable *,
+		    const char *name);
 /*
  * In byte order of names.  Position of the first job whose name is greater
  * than after (NULL: of the first); then jobtable_at from there on.

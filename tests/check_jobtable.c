@@ -184,6 +184,45 @@ START_TEST(suggests_the_nearest_name)
 }
 END_TEST
 
+START_TEST(counts_jobs_by_where_they_come_from)
+{
+	struct jobtable *table = jobtable_new();
+	struct job *file = make_job("f", 1), *control = make_job("c", 2);
+
+	file->origin = ORIGIN_FILE;
+	control->origin = ORIGIN_CONTROL;
+	jobtable_add(table, file);
+	jobtable_add(table, control);
+	ck_assert_uint_eq(jobtable_count_origin(table, ORIGIN_FILE), 1);
+	ck_assert_uint_eq(jobtable_count_origin(table, ORIGIN_CONTROL), 1);
+	drop(table, control);
+	ck_assert_uint_eq(jobtable_count_origin(table, ORIGIN_FILE), 1);
+	ck_assert_uint_eq(jobtable_count_origin(table, ORIGIN_CONTROL), 0);
+	jobtable_free(table);
+}
+END_TEST
+
+START_TEST(a_reserved_name_is_nobody_elses)
+{
+	struct jobtable *table = jobtable_new();
+
+	add(table, "web", 1);
+	ck_assert(!jobtable_reserve(table, "web"));
+	ck_assert(jobtable_reserve(table, "backup"));
+	ck_assert(jobtable_is_reserved(table, "backup"));
+	ck_assert(!jobtable_is_reserved(table, "web"));
+	ck_assert(!jobtable_reserve(table, "backup"));
+	ck_assert(jobtable_reserve(table, "other"));
+	/* It is not in force before it is added. */
+	ck_assert_ptr_null(jobtable_find(table, "backup"));
+	jobtable_unreserve(table, "backup");
+	ck_assert(!jobtable_is_reserved(table, "backup"));
+	ck_assert(jobtable_is_reserved(table, "other"));
+	ck_assert(jobtable_reserve(table, "backup"));
+	jobtable_free(table);
+}
+END_TEST
+
 /* A plain list to compare with. */
 #define MODEL_JOBS 4000
 
@@ -291,6 +330,8 @@ jobtable_suite(void)
 	tcase_add_test(tc, a_removed_job_is_handed_back);
 	tcase_add_test(tc, a_new_definition_of_the_same_name_stays_found);
 	tcase_add_test(tc, suggests_the_nearest_name);
+	tcase_add_test(tc, counts_jobs_by_where_they_come_from);
+	tcase_add_test(tc, a_reserved_name_is_nobody_elses);
 	tcase_add_loop_test(tc, keeps_its_order_whatever_comes_and_goes, 0, 8);
 	tcase_add_loop_test(tc, removing_all_in_order_leaves_nothing, 0, 2);
 	tcase_set_timeout(tc, 60);
