@@ -18,7 +18,7 @@
  */
 struct cronexpr;
 
-#define CRONEXPR_TEXT_MAX 1024	/* bytes of text accepted */
+#define CRONEXPR_TEXT_MAX 32768	/* bytes of text accepted */
 
 /* For H and ~ (semantics.md 7): without it they are refused. */
 struct cronexpr_names {
@@ -38,6 +38,10 @@ struct cronexpr_rules {
 /* names may be NULL.  The error names the field and the column (from 1). */
 struct cronexpr	*cronexpr_parse(const char *s, size_t len,
 		    const struct cronexpr_names *names, struct error *err);
+/* The same for what begins at byte from; columns count from the text's start. */
+struct cronexpr	*cronexpr_parse_from(const char *text, size_t len,
+		    size_t from, const struct cronexpr_names *names,
+		    struct error *err);
 void		 cronexpr_free(struct cronexpr *);
 
 /*

@@ -23,6 +23,24 @@ struct zone_transition {
 	int32_t	after;		/* offset in force from at on, seconds */
 };
 
+/*
+ * A stretch of one offset: the instants from start up to, not including, end.
+ * It may be a piece of a longer one, where only the abbreviation changes.
+ */
+struct zone_span {
+	int64_t	start;		/* ZONE_FIRST: since ever */
+	int64_t	end;		/* ZONE_LAST: for ever */
+	int32_t	offset;		/* local time minus UTC, seconds */
+};
+
+/* The ends of time, as far as spans reach. */
+#define ZONE_FIRST	(-(INT64_C(1) << 60))
+#define ZONE_LAST	(INT64_C(1) << 60)
+
+/* Offsets lie between these (RFC 9636 3.2, utoff). */
+#define ZONE_OFFSET_LEAST	(-89999)
+#define ZONE_OFFSET_MOST	93599
+
 /* Room for any abbreviation and its NUL. */
 #define ZONE_ABBR_MAX 16
 #define ZONE_NAME_MAX 96
@@ -60,6 +78,9 @@ uint64_t	 zone_hash(const struct zone *);
 int32_t		 zone_offset(const struct zone *, int64_t utc);
 int32_t		 zone_info(const struct zone *, int64_t utc, bool *is_dst,
 		    char abbr[ZONE_ABBR_MAX]);
+/* The stretch of one offset that holds an instant.  No allocation. */
+void		 zone_span_at(const struct zone *, int64_t utc,
+		    struct zone_span *);
 /*
  * The first change of offset at or after an instant, or strictly before it.
  * Entries of the file that change only the abbreviation are no transitions.
