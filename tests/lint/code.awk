@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: ISC
 # Prints C source without its comments and with the insides of strings and
 # character constants emptied, line for line, so that a search sees only code.
-# Lines of #include stay as they are.  With -v keep=1 strings stay too.
+# Lines of #include stay as they are.  Each line has "FILE:LINE:" before it.
 FNR == 1 { comment = 0 }
 {
 	line = $0
 	if (!comment && line ~ /^#[ \t]*include/) {
-		print line
+		print FILENAME ":" FNR ":" line
 		next
 	}
 	out = ""
@@ -21,15 +21,12 @@ FNR == 1 { comment = 0 }
 				i++
 			}
 		} else if (quote != "") {
-			if (c == "\\") {
-				if (keep)
-					out = out two
+			if (c == "\\")
 				i++
-			} else if (c == quote) {
+			else if (c == quote) {
 				quote = ""
 				out = out c
-			} else if (keep)
-				out = out c
+			}
 		} else if (two == "/*") {
 			comment = 1
 			i++
@@ -39,5 +36,5 @@ FNR == 1 { comment = 0 }
 		} else
 			out = out c
 	}
-	print out
+	print FILENAME ":" FNR ":" out
 }

@@ -10,38 +10,37 @@ doors='
 libevent|#include <event2/|daemon/loop.* daemon/timers.* daemon/helper.* daemon/control.* daemon/client.* daemon/workers.* daemon/jobdir_watch.*
 SQLite|#include <sqlite3\.h>|daemon/store*.* daemon/query.*
 threads|#include <pthread\.h>|daemon/helper.* worker/output.*
-fork, exec, wait|(^|[^A-Za-z0-9_])(fork|vfork|execve|execv|execvp|execle|execl|execlp|posix_spawnp?|waitid|waitpid|wait3|wait4|system|popen)\(|worker/spawn.* daemon/workers.*
-clocks|(^|[^A-Za-z0-9_])(clock_gettime|gettimeofday|time)\(|common/timestamp.c
+fork, exec, wait|(^|[^A-Za-z0-9_.>])(fork|vfork|execve|execv|execvp|execle|execl|execlp|posix_spawnp?|waitid|waitpid|wait3|wait4|system|popen)\(|worker/spawn.* daemon/workers.*
+clocks|(^|[^A-Za-z0-9_.>])(clock_gettime|gettimeofday|time)\(|common/timestamp.c
 inih|#include <ini\.h>|common/inifile.* common/jobfile.* daemon/config.*
 jansson|#include <jansson\.h>|common/message.*
 systemd|#include <systemd/|daemon/sdnotify.* daemon/logger.*
-users and groups|(^|[^A-Za-z0-9_])(getpw|getgr|initgroups|getgrouplist|setpwent|setgrent)[a-z_]*\(|daemon/names.* worker/identity.*
-the end of the process|(^|[^A-Za-z0-9_])(exit|_Exit|quick_exit)\(|daemon/main.c worker/main.c cli/main.c
-the zone of libc|(^|[^A-Za-z0-9_])(setenv|putenv|unsetenv|localtime|localtime_r|mktime|tzset|strftime)\(|
+users and groups|(^|[^A-Za-z0-9_.>])(getpw|getgr|initgroups|getgrouplist|setpwent|setgrent)[a-z_]*\(|daemon/names.* worker/identity.*
+the end of the process|(^|[^A-Za-z0-9_.>])(exit|_Exit|quick_exit)\(|daemon/main.c worker/main.c cli/main.c
+the zone of libc|(^|[^A-Za-z0-9_.>])(setenv|putenv|unsetenv|localtime|localtime_r|mktime|tzset|strftime)\(|
 tables for people|#include <libsmartcols|cli/output_table.*
 '
 
 bad=0
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-for file in common/*.[ch] daemon/*.[ch] worker/*.[ch] cli/*.[ch]; do
-	[ -e "$file" ] || continue
-	awk -f tests/lint/code.awk "$file" >"$tmp/code"
-	while IFS= read -r row; do
-		[ -n "$row" ] || continue
-		what=${row%%|*}
-		allowed=${row##*|}
-		pattern=${row#*|}
-		pattern=${pattern%|*}
+tmp=$(mktemp) || exit 1
+trap 'rm -f "$tmp"' EXIT
+shopt -s nullglob
+awk -f tests/lint/code.awk common/*.[ch] daemon/*.[ch] worker/*.[ch] \
+    cli/*.[ch] >"$tmp"
+while IFS= read -r row; do
+	[ -n "$row" ] || continue
+	what=${row%%|*}
+	allowed=${row##*|}
+	pattern=${row#*|}
+	pattern=${pattern%|*}
+	while IFS=: read -r file line text; do
 		for a in $allowed; do
 			# shellcheck disable=SC2254 # names may be patterns
 			case $file in $a) continue 2 ;; esac
 		done
-		while IFS=: read -r line text; do
-			echo "$file:$line: $what: not here, only in" \
-			    "${allowed:-no file at all}: $text"
-			bad=1
-		done < <(grep -nE "$pattern" "$tmp/code")
-	done <<<"$doors"
-done
+		echo "$file:$line: $what: not here, only in" \
+		    "${allowed:-no file at all}: $text"
+		bad=1
+	done < <(grep -E "$pattern" "$tmp")
+done <<<"$doors"
 exit $bad

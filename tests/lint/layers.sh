@@ -8,17 +8,17 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 
 layers='
-common  1   xmalloc error strbuf utf8 nearest base64
+common  1   xmalloc error strbuf utf8 nearest base64 outputfile
 common  2   log duration timestamp hash
 common  3   zone zone_* cronexpr cronexpr_* message message_* frame inifile timearg
 common  4   schedule schedule_* protocol protocol_*
 common  5   jobdef jobdef_*
 common  6   jobfile jobfile_*
-worker  7   output output_* results identity
+worker  7   family poller output output_* results identity
 worker  8   spawn spawn_*
 worker  9   worker worker_*
 worker  10  main
-daemon  7   config config_* clock heap policy timers access instance helper
+daemon  7   config config_* clock heap latency policy timers access instance helper
 daemon  8   store store_* query query_* files files_* names logger workers workers_*
 daemon  9   job
 daemon  10  jobtable run_state
@@ -29,10 +29,11 @@ daemon  14  client
 daemon  15  control_*
 daemon  16  control loop sdnotify
 daemon  17  main
-cli     7   arguments exit_status output_* shell_quote
-cli     8   command connection
-cli     9   cmd_*
-cli     10  main
+cli     7   arguments exit_status output_* shell_quote run_number
+cli     8   command connection facts
+cli     9   command_* commands waiting
+cli     10  cmd_*
+cli     11  main
 '
 
 tmp=$(mktemp -d) || exit 1
