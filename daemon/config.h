@@ -2,6 +2,10 @@
 #ifndef CRONCTL_DAEMON_CONFIG_H
 #define CRONCTL_DAEMON_CONFIG_H
 
+/* Files in this directory that include "config.h", configure's, get this one
+ * first: on to that. */
+#include_next <config.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +18,7 @@
 struct config {
 	/* command line */
 	char	*config_file;		/* NULL: none given */
+	char	*default_file;		/* then read if it exists */
 	char	*jobs_dir;
 	char	*state_dir;
 	char	*runtime_dir;
@@ -39,7 +44,8 @@ void	config_init(struct config *);
 void	config_release(struct config *);
 /*
  * Options of spec section 2 and --worker; --help and --version are left to
- * the caller.  Fills the directories with their defaults.
+ * the caller.  Fills the directories with their defaults; all paths become
+ * absolute.  argv is not changed.
  */
 enum config_action config_parse_options(struct config *, int argc,
 	    char *const argv[], struct error *err);
