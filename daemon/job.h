@@ -83,6 +83,8 @@ struct job {
 	struct run_row		*last_run;	/* last that ended; owned; NULL */
 	struct outcome_row	 stretch;	/* last outcome without a run,
 						 * for folding; count 0: none */
+	uint32_t		 restored;	/* 1 + index of what a restart
+						 * left to decide; 0: nothing */
 	size_t			 holds;		/* undecided starts on workers
 						 * that don't answer */
 	bool			 changing;	/* a change is on its way to disk */

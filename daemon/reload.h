@@ -52,6 +52,9 @@ void		 reload_request(struct reload *, bool plan,
 		    void (*done)(void *arg, const struct reload_result *),
 		    void *arg);
 
+/* At start, before the loop: compares and applies what was read. */
+void		 reload_apply_now(struct reload *, struct files_jobs *);
+
 /* What is known of the files now, for status. */
 struct reload_status {
 	size_t		 n_files;

@@ -45,7 +45,8 @@ scheduler_new(const struct scheduler_options *o)
 	s->run_id_limit = o->run_id_limit;
 	s->next_job_id = o->next_job_id;
 	s->era = o->era;
-	s->now = o->now;
+	s->clock = o->clock;
+	scheduler_touch(s);
 	s->due = heap_new();
 	s->expiry = heap_new();
 	for (size_t i = 0; i < SCHEDULER_PRIORITIES; i++)
@@ -327,6 +328,7 @@ scheduler_stop(struct scheduler *s)
 	if (s->stopping)
 		return;
 	s->stopping = true;
+	scheduler_touch(s);
 	wait_skip_all(s, NULL, REASON_STOPPING);
 	log_info(SUBSYSTEM, "stopping: no new starts; %zu runs to finish",
 	    s->n_running);

@@ -53,7 +53,7 @@ struct scheduler_options {
 	uint64_t		 run_id_limit;	/* first beyond it */
 	int64_t			 next_job_id;
 	struct era_row		 era;		/* the present one */
-	struct clock_reading	 now;
+	const struct clock	*clock;		/* see clock.h */
 };
 
 #define SCHEDULER_TURN_MAX	256	/* due occurrences decided in a turn */
@@ -100,6 +100,9 @@ void	scheduler_replace_begin(struct scheduler *, struct job *,
 	    const struct scheduler_job_spec *);
 void	scheduler_replace_finish(struct scheduler *, struct job *,
 	    const struct scheduler_job_spec *);
+/* The same definition at another place. */
+void	scheduler_move_job(struct scheduler *, struct job *, const char *file,
+	    int line, uint64_t sequence);
 void	scheduler_remove_begin(struct scheduler *, struct job *);
 /* The job is freed at once, or with its last run. */
 void	scheduler_remove_finish(struct scheduler *, struct job *,
@@ -156,11 +159,11 @@ void	scheduler_hold(struct scheduler *);
  */
 void	scheduler_settled(struct scheduler *);
 /*
- * Takes over what the store knew, while held.  old_def: what was in force
- * when the daemon went down, if the new definition has other times; taken.
+ * Takes over what the store knew, while held.  A definition that has changed
+ * meanwhile comes afterwards, by scheduler_replace_begin and _finish.
  */
 struct job *scheduler_restore_job(struct scheduler *, const struct job_row *,
-	    const struct scheduler_job_spec *, struct jobdef *old_def);
+	    const struct scheduler_job_spec *);
 void	scheduler_restore_run(struct scheduler *, const struct run_row *);
 void	scheduler_restore_pending(struct scheduler *,
 	    const struct pending_row *);

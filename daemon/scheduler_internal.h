@@ -58,7 +58,8 @@ struct scheduler {
 	size_t		 n_unsent;	/* runs that were refused */
 	struct run_list	 orphans;	/* live runs without a job */
 
-	struct clock_reading now;	/* of this turn */
+	const struct clock *clock;	/* for callbacks between turns */
+	struct clock_reading now;	/* of this turn, or of a callback */
 	struct era_row	 era;		/* the present one */
 	struct policy_gap down;		/* before the start; cause 0: none */
 	struct policy_gap gaps[SCHEDULER_GAPS]; /* newest first */
@@ -85,6 +86,16 @@ static inline int64_t
 scheduler_now_s(const struct scheduler *s)
 {
 	return walltime_seconds(s->now.wall);
+}
+
+/*
+ * Callbacks come while the loop waits, perhaps an hour after the last turn:
+ * what is asked of the scheduler from there begins with this.
+ */
+static inline void
+scheduler_touch(struct scheduler *s)
+{
+	clock_read(s->clock, &s->now);
 }
 
 /* --- scheduler_decide.c --- */
@@ -170,6 +181,9 @@ void	run_release_job(struct scheduler *, struct job *);
 /* --- scheduler_restore.c --- */
 /* A worker told of this occurrence: it is decided. */
 void	restore_cover(struct scheduler *, struct job *, int64_t occurrence);
+/* Held: what old_def (taken) owns is decided when the workers have told. */
+void	restore_former(struct scheduler *, struct job *,
+	    struct jobdef *old_def);
 /* What a run's worker holds is known now. */
 void	restore_unhold(struct scheduler *, struct run *);
 void	restore_free(struct scheduler *);

@@ -134,6 +134,7 @@ scheduler_add_begin(struct scheduler *s,
 {
 	struct job *job = job_new(spec->def);
 
+	scheduler_touch(s);
 	job->id = s->next_job_id++;
 	job->owner_uid = spec->owner_uid;
 	job->owner_name = spec->owner_name != NULL ?
@@ -170,6 +171,7 @@ scheduler_replace_begin(struct scheduler *s, struct job *job,
 	struct jobdef *old = job->def;
 	struct job_row row;
 
+	scheduler_touch(s);
 	job->def = spec->def;
 	job_to_row(job, &row);
 	job->def = old;
@@ -184,38 +186,70 @@ scheduler_replace_begin(struct scheduler *s, struct job *job,
 	free(row.definition);
 }
 
+/* What is due by now is the old definition's, and is decided by it. */
+static void
+end_generation(struct scheduler *s, struct job *job)
+{
+	int64_t now = scheduler_now_s(s);
+
+	if (job->next <= now && heap_has(&job->due))
+		decide_due(s, job, job->def);
+	job_put_generation(s, job, job->generation, job->generation_from,
+	    now);
+}
+
 void
 scheduler_replace_finish(struct scheduler *s, struct job *job,
     const struct scheduler_job_spec *spec)
 {
 	bool same = jobdef_same_times(job->def, spec->def);
-	int64_t now = scheduler_now_s(s);
+	struct jobdef *old = job->def;
 
-	/* What is due by now is the old definition's. */
-	if (!same && job->next <= now && heap_has(&job->due))
-		decide_due(s, job, job->def);
-	if (!same)
-		job_put_generation(s, job, job->generation,
-		    job->generation_from, now);
-	jobdef_free(job->def);
+	scheduler_touch(s);
+	if (!same && !s->held)
+		end_generation(s, job);
 	job->def = spec->def;
 	set_origin(job, spec);
-	if (!same)
-		job_begin_generation(s, job, now);
+	if (!same && s->held) {
+		restore_former(s, job, old);
+	} else {
+		if (!same)
+			job_begin_generation(s, job, scheduler_now_s(s));
+		jobdef_free(old);
+	}
 	put_job(s, job);
 	if (!same)
-		decide_plan(s, job, now > job->mark ? now : job->mark);
+		decide_plan(s, job, job->mark);
 	wait_run_ended(s, job);
+}
+
+void
+scheduler_move_job(struct scheduler *s, struct job *job, const char *file,
+    int line, uint64_t sequence)
+{
+	bool moved = job->file == NULL || strcmp(job->file, file) != 0;
+
+	job->line = line;
+	job->due.sequence = sequence;
+	if (!moved)
+		return;
+	free(job->file);
+	job->file = xstrdup(file);
+	put_job(s, job);
 }
 
 void
 scheduler_remove_begin(struct scheduler *s, struct job *job)
 {
-	int64_t now = scheduler_now_s(s);
+	int64_t now, first, last;
 
-	if (job->next <= now && heap_has(&job->due))
-		decide_record(s, job, job->def, job->next, job->next,
-		    OUTCOME_SKIPPED, REASON_REMOVED);
+	scheduler_touch(s);
+	now = scheduler_now_s(s);
+	if (job->def->enabled &&
+	    jobdef_next(job->def, job->mark, &first) && first <= now &&
+	    jobdef_previous(job->def, now + 1, &last))
+		decide_record(s, job, job->def, first, last, OUTCOME_SKIPPED,
+		    REASON_REMOVED);
 	heap_remove(s->due, &job->due);
 	wait_skip_all(s, job, REASON_REMOVED);
 	job_put_generation(s, job, job->generation, job->generation_from,
@@ -322,6 +356,7 @@ scheduler_run_now(struct scheduler *s, struct job *job,
 	    policy_overlap(job->def->overlap, job->def->max_running,
 	    job->n_runs, job->n_waiting);
 
+	scheduler_touch(s);
 	if (s->stopping)
 		return error_set(err, "the daemon is stopping; nothing new "
 		    "is started");

@@ -23,27 +23,33 @@ scheduler_hold(struct scheduler *s)
 	s->held = true;
 }
 
+/* What is left to decide of a job; made when it is asked for. */
 static struct restored *
-restored_of(struct scheduler *s, const struct job *job)
+restored_of(struct scheduler *s, struct job *job)
 {
-	for (size_t i = 0; i < s->n_restored; i++)
-		if (s->restored[i].job == job)
-			return &s->restored[i];
-	return NULL;
+	if (job->restored == 0) {
+		s->restored = xreallocarray(s->restored, s->n_restored + 1,
+		    sizeof *s->restored);
+		s->restored[s->n_restored] = (struct restored){ .job = job };
+		job->restored = (uint32_t)++s->n_restored;
+	}
+	return &s->restored[job->restored - 1];
 }
 
-static struct restored *
-restored_add(struct scheduler *s, struct job *job)
+void
+restore_former(struct scheduler *s, struct job *job, struct jobdef *old_def)
 {
-	s->restored = xreallocarray(s->restored, s->n_restored + 1,
-	    sizeof *s->restored);
-	s->restored[s->n_restored] = (struct restored){ .job = job };
-	return &s->restored[s->n_restored++];
+	struct restored *r = restored_of(s, job);
+
+	if (r->old_def == NULL)
+		r->old_def = old_def;
+	else
+		jobdef_free(old_def);
 }
 
 struct job *
 scheduler_restore_job(struct scheduler *s, const struct job_row *row,
-    const struct scheduler_job_spec *spec, struct jobdef *old_def)
+    const struct scheduler_job_spec *spec)
 {
 	struct job *job = job_new(spec->def);
 
@@ -63,8 +69,6 @@ scheduler_restore_job(struct scheduler *s, const struct job_row *row,
 	job->skips = row->skips;
 	job->failures = row->failures;
 	job->failing_since = row->failing_since;
-	if (old_def != NULL)
-		restored_add(s, job)->old_def = old_def;
 	jobtable_add(s->jobs, job);
 	return job;
 }
@@ -133,8 +137,6 @@ restore_cover(struct scheduler *s, struct job *job, int64_t occurrence)
 		return;
 	}
 	r = restored_of(s, job);
-	if (r == NULL)
-		r = restored_add(s, job);
 	r->covered = xreallocarray(r->covered, r->n_covered + 1,
 	    sizeof *r->covered);
 	r->covered[r->n_covered++] = occurrence;
@@ -205,19 +207,26 @@ decide_former(struct scheduler *s, struct job *job, struct jobdef *old)
 	job_begin_generation(s, job, now);
 }
 
+/*
+ * Plans from the mark, or from now if the clock is behind it: then what lies
+ * between is decided again as after a step back.
+ */
 static void
-settle_job(struct scheduler *s, struct job *job, struct restored *r)
+settle_job(struct scheduler *s, struct job *job)
 {
-	struct jobdef *old;
+	int64_t now = scheduler_now_s(s);
 
-	if (r != NULL) {
-		old = r->old_def;
+	if (job->restored != 0) {
+		struct restored *r = &s->restored[job->restored - 1];
+		struct jobdef *old = r->old_def;
+
+		job->restored = 0;
 		decide_around_covered(s, job, old != NULL ? old : job->def,
 		    r);
 		if (old != NULL)
 			decide_former(s, job, old);
 	}
-	decide_plan(s, job, job->mark);
+	decide_plan(s, job, job->mark < now ? job->mark : now);
 	wait_run_ended(s, job);
 }
 
@@ -267,13 +276,11 @@ scheduler_settled(struct scheduler *s)
 
 	if (!s->held)
 		return;
+	scheduler_touch(s);
 	s->held = false;
 	hold_unsettled(s);
-	for (size_t i = 0; i < s->n_restored; i++)
-		settle_job(s, s->restored[i].job, &s->restored[i]);
-	restore_free(s);
 	for (size_t i = 0; (job = jobtable_at(s->jobs, i)) != NULL; i++)
-		if (!heap_has(&job->due))
-			settle_job(s, job, NULL);
+		settle_job(s, job);
+	restore_free(s);
 	log_debug(SUBSYSTEM, "workers have told; scheduling begins");
 }

@@ -490,6 +490,7 @@ scheduler_run_listed(struct scheduler *s, uint64_t worker,
 {
 	struct run *run = find_or_adopt(s, worker, &list->tag);
 
+	scheduler_touch(s);
 	act(s, run, RUN_EVENT_LISTED);
 	if (list->started != 0)
 		set_running(s, run, list->pid, list->starttime,
@@ -504,6 +505,7 @@ scheduler_run_started(struct scheduler *s, uint64_t worker,
 {
 	struct run *run = run_find(s, started->run_id);
 
+	scheduler_touch(s);
 	if (run == NULL || run->row.worker != worker)
 		return;
 	act(s, run, RUN_EVENT_STARTED);
@@ -517,6 +519,7 @@ scheduler_run_ended(struct scheduler *s, uint64_t worker,
 {
 	struct run *run = find_or_adopt(s, worker, &ended->tag);
 
+	scheduler_touch(s);
 	if (run_state_action(run->phase, RUN_EVENT_ENDED) != RUN_FINISH)
 		return;
 	row_of_end(&run->row, ended);
@@ -529,6 +532,7 @@ scheduler_run_refused(struct scheduler *s, uint64_t worker, uint64_t run_id,
 {
 	struct run *run = run_find(s, run_id);
 
+	scheduler_touch(s);
 	if (run == NULL || run->row.worker != worker)
 		return;
 	if (why == PROTOCOL_REFUSED_BAD) {
@@ -571,12 +575,14 @@ for_runs_of(struct scheduler *s, uint64_t worker, bool confirmed_too,
 void
 scheduler_list_end(struct scheduler *s, uint64_t worker)
 {
+	scheduler_touch(s);
 	for_runs_of(s, worker, false, RUN_EVENT_UNLISTED);
 }
 
 void
 scheduler_worker_dead(struct scheduler *s, uint64_t worker)
 {
+	scheduler_touch(s);
 	for_runs_of(s, worker, true, RUN_EVENT_DEAD);
 }
 
