@@ -15,9 +15,10 @@ common  4   schedule schedule_* protocol protocol_*
 common  5   jobdef jobdef_*
 common  6   jobfile jobfile_*
 worker  7   family poller output output_* results identity
-worker  8   spawn spawn_*
-worker  9   worker worker_*
-worker  10  main
+worker  8   spawn spawn_* leftover
+worker  9   run run_*
+worker  10  worker worker_*
+worker  11  main
 daemon  7   config config_* clock heap latency policy timers access instance helper
 daemon  8   store store_* query query_* files files_* names logger workers workers_*
 daemon  9   job
@@ -31,7 +32,7 @@ daemon  16  control loop sdnotify
 daemon  17  main
 cli     7   arguments exit_status output_* shell_quote run_number
 cli     8   command connection facts
-cli     9   command_* commands waiting
+cli     9   command_* commands waiting job_pages
 cli     10  cmd_*
 cli     11  main
 '
