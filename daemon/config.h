@@ -2,9 +2,13 @@
 #ifndef CRONCTL_DAEMON_CONFIG_H
 #define CRONCTL_DAEMON_CONFIG_H
 
-/* Files in this directory that include "config.h", configure's, get this one
- * first: on to that. */
+/*
+ * Files in this directory that include "config.h", configure's, get this one
+ * first: on to that.  Files elsewhere have it already.
+ */
+#if __has_include_next(<config.h>)
 #include_next <config.h>
+#endif
 
 #include <stdbool.h>
 #include <stddef.h>
