@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: ISC */
+#ifndef CRONCTL_SDNOTIFY_H
+#define CRONCTL_SDNOTIFY_H
+
+#include <stdint.h>
+
+#include "common/timestamp.h"
+
+/*
+ * What the service manager is told (sd_notify(3)), and the watchdog's pings,
+ * which are tied to completed turns of the loop: a loop that hangs pings no
+ * more.  Everything here is nothing when no manager listens ($NOTIFY_SOCKET
+ * is not set) or when built without libsystemd.
+ */
+struct sdnotify;
+
+/* Reads the environment and changes nothing in it; never NULL. */
+struct sdnotify	*sdnotify_new(void);
+void		 sdnotify_free(struct sdnotify *);
+
+/* Jobs are loaded and the socket answers; status is for people, or NULL. */
+void		 sdnotify_ready(struct sdnotify *, const char *status);
+void		 sdnotify_status(struct sdnotify *, const char *status);
+/* A reload begins; sdnotify_ready when it is over. */
+void		 sdnotify_reloading(struct sdnotify *, struct monotime now);
+void		 sdnotify_stopping(struct sdnotify *);
+
+/*
+ * A turn is complete: pings when half the watchdog's time has passed since
+ * the last ping.
+ */
+void		 sdnotify_turn(struct sdnotify *, struct boottime now);
+/*
+ * When the loop must turn for the next ping; boottime us, INT64_MAX without
+ * a watchdog.
+ */
+int64_t		 sdnotify_deadline(const struct sdnotify *);
+
+#endif
