@@ -38,6 +38,7 @@ enum jobdef_output { OUTPUT_KEEP, OUTPUT_DISCARD };
 enum jobdef_type {
 	JOBDEF_STRING,		/* as written */
 	JOBDEF_PATH,		/* begins with "/" */
+	JOBDEF_ACCOUNT,		/* name or number of a user or group */
 	JOBDEF_BOOL,
 	JOBDEF_DURATION,	/* ms */
 	JOBDEF_SIZE,		/* bytes */
@@ -59,8 +60,9 @@ struct jobdef_key {
 	const char		*fallback;	/* built-in default as text, or NULL */
 	const char *const	*choices;	/* NULL-ended, for JOBDEF_CHOICE */
 	int64_t			 min;		/* range of the value in its unit */
-	int64_t			 max;
-	size_t			 offset;	/* of the field in struct jobdef */
+	int64_t			 max;		/* of strings: bytes */
+	size_t			 offset;	/* of the field in struct jobdef;
+						 * SIZE_MAX: several */
 	bool			 required;	/* no default, must be given */
 	bool			 alters_time;	/* begins a new generation */
 	const char		*help;		/* one line, for "cronctl keys" */
@@ -75,14 +77,15 @@ const char	*jobdef_key_nearest(const char *name);
 
 /* What was written: pairs in order, with the line each came from. */
 struct jobdef_setting {
-	char	*key;
-	char	*value;
+	char	*key;		/* one allocation with value */
+	char	*value;		/* one line, blanks at both ends trimmed */
 	int	 line;		/* 0: not from a file */
 };
 
 struct jobdef_settings {
 	struct jobdef_setting	*v;	/* in the order given */
 	size_t			 n;	/* pairs */
+	size_t			 size;	/* what they count in JOBDEF_SIZE_MAX */
 };
 
 void	jobdef_settings_init(struct jobdef_settings *);
@@ -91,8 +94,12 @@ void	jobdef_settings_copy(struct jobdef_settings *to,
 	    const struct jobdef_settings *from);
 /*
  * Adds one pair after checking that the key exists, may be repeated if it is
- * there already, and that the value is one of its type.  The error is the
- * sentence alone, without key or place.
+ * there already, and that the value is one of its type, as far as that needs
+ * no zone and no clock (jobdef_build does the rest).  Blanks at both ends of
+ * the value are trimmed.  A value is one line of UTF-8 that, with its key,
+ * fits a line of a job file; it can't end in an odd number of "\", because
+ * there that means that the line goes on.  The error is the sentence alone,
+ * without key or place.
  */
 int	jobdef_settings_add(struct jobdef_settings *, const char *key,
 	    const char *value, int line, struct error *err);
@@ -100,7 +107,10 @@ int	jobdef_settings_add(struct jobdef_settings *, const char *key,
 const char *jobdef_settings_get(const struct jobdef_settings *,
 	    const char *key);
 
-/* What it means. */
+/*
+ * What it means.  Strings point into settings or the table: never written,
+ * never freed alone.
+ */
 struct jobdef {
 	char		*name;		/* 1-48 characters, or USER/NAME */
 	char		*command;	/* for shell -c */
@@ -134,9 +144,12 @@ struct jobdef {
 
 	struct schedule	**schedules;	/* as a union */
 	size_t		 n_schedules;
+	uint64_t	 host_hash;	/* of the host_id it was built with */
 	/*
 	 * Own settings merged with the defaults that apply; says everything
-	 * about the job, for show --ini, comparison and the store.
+	 * about the job, for show --ini, comparison and the store.  Rows in
+	 * the order of the table.  A value that was given empty is kept, so
+	 * that it hides defaults again.
 	 */
 	struct jobdef_settings settings;
 };
@@ -148,8 +161,16 @@ struct jobdef_context {
 	struct zone		*zone;		/* the daemon's, for jobs without */
 	struct zone_cache	*zones;		/* for names of zones */
 	int64_t			 now;		/* UTC seconds */
-	bool			 allow_in;	/* @in is accepted */
-	/* All errors come here; text is the sentence alone. */
+	/*
+	 * Given over the socket: @in and times that depend on when they are
+	 * read ("tomorrow 8:00") are accepted and written into the settings
+	 * as the instants they mean at now.  Elsewhere they are refused.
+	 */
+	bool			 allow_in;
+	/*
+	 * All errors come here; text is the sentence alone, line that of the
+	 * job's own setting or 0, key "" when no key is concerned.
+	 */
 	void	(*error)(void *arg, int line, const char *key,
 		    const char *text);
 	void	(*warning)(void *arg, int line, const char *key,
@@ -166,14 +187,29 @@ struct jobdef	*jobdef_build(const char *name,
 		    const struct jobdef_settings *const *layers,
 		    size_t n_layers, const struct jobdef_context *);
 void		 jobdef_free(struct jobdef *);	/* accepts NULL */
+/*
+ * The same checks for a layer of defaults, which needs no schedule and no
+ * command.  -1 after at least one call of context->error.
+ */
+int		 jobdef_check_defaults(const struct jobdef_settings *,
+		    const struct jobdef_context *);
 
 /* Spec section 3: 1-48 of A-Za-z0-9_.@-, at least one letter, ... */
 int		 jobdef_name_check(const char *name, struct error *err);
-/* NULL-ended list of the keys in which two differ is given to the callback. */
+/* NAME, or USER/NAME as jobs that other users added are called. */
+int		 jobdef_full_name_check(const char *name, struct error *err);
+/* Same name, and every setting is written alike. */
 bool		 jobdef_equal(const struct jobdef *, const struct jobdef *);
-/* They have the same occurrences: no new generation is needed. */
+/*
+ * They have the same occurrences: no new generation is needed.  Says no when
+ * a zone's file or the daemon's zone has changed, even if the jobs are equal.
+ */
 bool		 jobdef_same_times(const struct jobdef *,
 		    const struct jobdef *);
+/*
+ * Each key in which two differ, in the order of the table, with both values;
+ * NULL: not set.  Values that repeat are joined by " | ".
+ */
 void		 jobdef_differences(const struct jobdef *,
 		    const struct jobdef *, void (*differs)(void *arg,
 		    const char *key, const char *a, const char *b), void *arg);
