@@ -42,6 +42,8 @@ struct cronexpr	*cronexpr_parse(const char *s, size_t len,
 struct cronexpr	*cronexpr_parse_from(const char *text, size_t len,
 		    size_t from, const struct cronexpr_names *names,
 		    struct error *err);
+/* The words that stand for expressions, without "@"; NULL after the last. */
+const char	*cronexpr_word(size_t i);
 void		 cronexpr_free(struct cronexpr *);
 
 /*
@@ -53,6 +55,10 @@ bool		 cronexpr_next(const struct cronexpr *, const struct zone *,
 bool		 cronexpr_previous(const struct cronexpr *,
 		    const struct zone *, struct cronexpr_rules,
 		    int64_t before, int64_t *previous);
+
+/* The first wall-clock second from one on that matches, zones aside. */
+bool		 cronexpr_next_local(const struct cronexpr *, int64_t from,
+		    int64_t *local);
 
 /* Neither the minute nor the hour field begins with "*" or "?". */
 bool		 cronexpr_is_fixed_time(const struct cronexpr *);
@@ -81,6 +87,10 @@ const char	*cronexpr_field_name(enum cronexpr_field);
  * day fields restricted.
  */
 void		 cronexpr_warnings(const char *s, size_t len,
+		    void (*warn)(void *arg, const char *sentence), void *arg);
+/* The same for what begins at byte from. */
+void		 cronexpr_warnings_from(const char *text, size_t len,
+		    size_t from,
 		    void (*warn)(void *arg, const char *sentence), void *arg);
 
 #endif

@@ -309,6 +309,13 @@ previous_local(const struct cronexpr *x, int64_t from)
 	return day * SEC_PER_DAY + x->last_time;
 }
 
+bool
+cronexpr_next_local(const struct cronexpr *x, int64_t from, int64_t *local)
+{
+	*local = next_local(x, from);
+	return *local != LOCAL_NONE;
+}
+
 /*
  * Whether the wall time of an instant in a span is shown by another span
  * whose showing counts instead.  If so, *other is that span.

@@ -69,6 +69,12 @@ split(const struct cronexpr_parser *p, size_t from,
 	}
 }
 
+const char *
+cronexpr_word(size_t i)
+{
+	return i < NWORDS ? words[i].name : NULL;
+}
+
 static const char *
 word_get(const void *arg, size_t i)
 {
@@ -311,12 +317,19 @@ void
 cronexpr_warnings(const char *s, size_t len,
     void (*warn)(void *arg, const char *sentence), void *arg)
 {
+	cronexpr_warnings_from(s, len, 0, warn, arg);
+}
+
+void
+cronexpr_warnings_from(const char *text, size_t len, size_t from,
+    void (*warn)(void *arg, const char *sentence), void *arg)
+{
 	/* What H becomes does not matter to any warning. */
 	static const struct cronexpr_names names = { "", "" };
 	struct cronexpr_parser p = {
-		.text = s, .len = len, .names = &names, .warn = warn,
+		.text = text, .len = len, .names = &names, .warn = warn,
 		.warn_arg = arg
 	};
 
-	cronexpr_free(parse(&p, 0));
+	cronexpr_free(parse(&p, from));
 }
