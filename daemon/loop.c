@@ -25,7 +25,6 @@
 
 #include "common/log.h"
 #include "common/xmalloc.h"
-#include "daemon/sdnotify.h"
 #include "daemon/timers.h"
 
 #define SUBSYSTEM	"loop"
@@ -139,7 +138,7 @@ loop_stop(struct loop *loop, int64_t by_uid, int64_t timeout_us)
 		return;
 	loop->phase = PHASE_STOPPING;
 	scheduler_stop(loop->parts.scheduler);
-	sdnotify_stopping("stopping: running jobs finish");
+	sdnotify_stopping(loop->parts.sdnotify);
 }
 
 /* --- the turn --- */
@@ -246,7 +245,7 @@ arm_timers(struct loop *loop, struct error *err)
 
 	boot = earliest(boot, loop->ladder_at);
 	boot = earliest(boot, loop->farewell_at);
-	boot = earliest(boot, sdnotify_deadline());
+	boot = earliest(boot, sdnotify_deadline(loop->parts.sdnotify));
 	if (timers_arm_wall(loop->timers,
 	    scheduler_next_wake(loop->parts.scheduler), err) != 0)
 		return -1;
@@ -277,7 +276,7 @@ loop_turn(struct loop *loop)
 		loop->work_left = true;
 	flush(loop);
 	check_end(loop);
-	sdnotify_turn_done(loop->now.boot);
+	sdnotify_turn(loop->parts.sdnotify, loop->now.boot);
 	if (arm_timers(loop, &err) != 0)
 		fail(loop, &err);
 	return loop->phase != PHASE_OVER;

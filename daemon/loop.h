@@ -10,6 +10,7 @@
 #include "daemon/control.h"
 #include "daemon/reload.h"
 #include "daemon/scheduler.h"
+#include "daemon/sdnotify.h"
 #include "daemon/store.h"
 #include "daemon/workers.h"
 
@@ -29,6 +30,7 @@ struct loop_parts {
 	struct store		*store;
 	struct workers		*workers;
 	struct reload		*reload;
+	struct sdnotify		*sdnotify;
 };
 
 struct loop	*loop_new(const struct loop_parts *, struct error *err);

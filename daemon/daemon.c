@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The parts in their start order, and in the reverse their stop order:
+ *
+ *	instance	directories and locks: from here on we are alone
+ *	store		what the daemon before us knew
+ *	helpers		files, query, names; the store's thread
+ *	workers, scheduler, reload, loop, control
+ *	recover		jobs, runs and waiting occurrences from the store
+ *	reload		what the job files say now
+ *	workers_begin	those that are left tell; the others are started
+ *
+ * Nothing is scheduled until the workers have told (on_settled).
+ */
+#include "config.h"
+
+#include "daemon/daemon.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/xmalloc.h"
+#include "common/zone.h"
+#include "daemon/control.h"
+#include "daemon/files.h"
+#include "daemon/instance.h"
+#include "daemon/jobtable.h"
+#include "daemon/loop.h"
+#include "daemon/names.h"
+#include "daemon/query.h"
+#include "daemon/recover.h"
+#include "daemon/reload.h"
+#include "daemon/scheduler.h"
+#include "daemon/sdnotify.h"
+#include "daemon/store.h"
+#include "daemon/workers.h"
+
+#define SUBSYSTEM	"daemon"
+#define WORKER_BLOCK	1000	/* worker numbers reserved at a time */
+
+struct daemon {
+	const struct config	*config;
+	const struct clock	 clock;		/* the system's */
+	struct event_base	*base;
+	struct sdnotify		*sdnotify;
+	struct instance		*instance;
+	struct store		*store;
+	struct store_image	 image;		/* as found at start */
+	struct files_context	 context;	/* of the files helper */
+	struct files		*files;
+	struct query		*query;
+	struct names		*names;
+	struct jobtable		*jobs;
+	struct scheduler	*scheduler;
+	struct reload		*reload;
+	struct workers		*workers;
+	struct loop		*loop;
+	struct control		*control;
+	int			 program_fd;	/* the worker program */
+	struct zone		*zone;		/* of jobs that name none */
+	char			*owner_name;	/* of our own uid, or NULL */
+	uint64_t		 workers_reserved; /* numbers, exclusive */
+};
+
+/* --- scheduler to workers --- */
+
+static bool
+op_start(void *arg, const struct protocol_start *start, uint64_t not_this,
+    uint64_t *worker)
+{
+	struct daemon *d = arg;
+
+	if (not_this != 0)
+		return workers_start_elsewhere(d->workers, start, not_this,
+		    worker);
+	return workers_start(d->workers, start, worker);
+}
+
+static void
+op_stop(void *arg, uint64_t worker, uint64_t run_id)
+{
+	struct daemon *d = arg;
+
+	if (!workers_stop_run(d->workers, worker, run_id))
+		log_warning(SUBSYSTEM, "run=%llu can't be stopped now: "
+		    "worker %llu does not answer", (unsigned long long)run_id,
+		    (unsigned long long)worker);
+}
+
+static void
+op_ack(void *arg, uint64_t worker, uint64_t run_id)
+{
+	struct daemon *d = arg;
+
+	workers_ack(d->workers, worker, run_id);
+}
+
+/* --- workers to scheduler --- */
+
+static void
+on_listed(void *arg, uint64_t worker, const struct protocol_list_run *run)
+{
+	scheduler_run_listed(((struct daemon *)arg)->scheduler, worker, run);
+}
+
+static void
+on_list_end(void *arg, uint64_t worker)
+{
+	scheduler_list_end(((struct daemon *)arg)->scheduler, worker);
+}
+
+static void
+on_started(void *arg, uint64_t worker, const struct protocol_started *run)
+{
+	scheduler_run_started(((struct daemon *)arg)->scheduler, worker, run);
+}
+
+static void
+on_ended(void *arg, uint64_t worker, const struct protocol_ended *run)
+{
+	scheduler_run_ended(((struct daemon *)arg)->scheduler, worker, run);
+}
+
+static void
+on_refused(void *arg, uint64_t worker, uint64_t run_id,
+    enum protocol_refusal why)
+{
+	scheduler_run_refused(((struct daemon *)arg)->scheduler, worker,
+	    run_id, why);
+}
+
+static void
+on_unknown(void *arg, uint64_t worker, uint64_t run_id)
+{
+	scheduler_run_unknown(((struct daemon *)arg)->scheduler, worker,
+	    run_id);
+}
+
+/* Waits for the commit of what a dead worker left. */
+struct dead_worker {
+	struct daemon	*d;
+	uint64_t	 number;
+};
+
+static void
+on_dead_committed(void *arg, enum store_result result)
+{
+	struct dead_worker *dead = arg;
+
+	if (result != STORE_COMMITTED) {
+		store_after_commit(dead->d->store, on_dead_committed, dead);
+		return;
+	}
+	workers_forget(dead->d->workers, dead->number);
+	free(dead);
+}
+
+static void
+on_dead(void *arg, uint64_t worker)
+{
+	struct daemon *d = arg;
+	struct dead_worker *dead = xmalloc(sizeof *dead);
+
+	scheduler_worker_dead(d->scheduler, worker);
+	*dead = (struct dead_worker){ d, worker };
+	store_after_commit(d->store, on_dead_committed, dead);
+}
+
+static void
+on_settled(void *arg)
+{
+	struct daemon *d = arg;
+
+	scheduler_settled(d->scheduler);
+	control_listen(d->control);
+	log_info(SUBSYSTEM, "cronctld %s ready: pid=%d jobs=%zu socket=%s",
+	    PACKAGE_VERSION, (int)getpid(), jobtable_count(d->jobs),
+	    instance_socket_path(d->instance));
+	sdnotify_ready(d->sdnotify, "ready");
+}
+
+static const struct workers_callbacks callbacks_of = {
+	.listed = on_listed,
+	.list_end = on_list_end,
+	.started = on_started,
+	.ended = on_ended,
+	.refused = on_refused,
+	.unknown = on_unknown,
+	.dead = on_dead,
+	.settled = on_settled,
+};
+
+/* Worker numbers are never used twice: durable a block ahead. */
+static void
+on_number_used(void *arg, uint64_t next)
+{
+	struct daemon *d = arg;
+
+	if (next + WORKER_BLOCK / 2 < d->workers_reserved)
+		return;
+	d->workers_reserved += WORKER_BLOCK;
+	store_put_meta_integer(d->store, "next_worker",
+	    (int64_t)d->workers_reserved);
+}
+
+/* --- control --- */
+
+static void
+on_run_ended(void *arg, const struct run_row *row)
+{
+	struct daemon *d = arg;
+
+	if (d->control != NULL)
+		control_run_ended(d->control, row);
+}
+
+static void
+on_stop(void *arg, int64_t by_uid, int64_t timeout_us)
+{
+	loop_stop(((struct daemon *)arg)->loop, by_uid, timeout_us);
+}
+
+static uint64_t
+on_wakeups(void *arg)
+{
+	return loop_turns(((struct daemon *)arg)->loop);
+}
+
+/* --- starting --- */
+
+static bool
+is_system_daemon(const struct daemon *d)
+{
+	return geteuid() == 0 && !d->config->user;
+}
+
+static int
+open_instance(struct daemon *d, struct error *err)
+{
+	const struct config *c = d->config;
+
+	d->instance = instance_open(c->state_dir, c->runtime_dir, err);
+	if (d->instance == NULL)
+		return -1;
+	d->program_fd = open(c->worker_program, O_PATH | O_CLOEXEC);
+	if (d->program_fd < 0)
+		return error_set_errno(err, errno, "can't open the worker "
+		    "program %s (see --worker)", c->worker_program);
+	d->store = store_open(c->state_dir, err);
+	if (d->store == NULL)
+		return -1;
+	return store_load(d->store, &d->image, err);
+}
+
+/* Ids for this life, on disk before the first is used. */
+static int
+reserve_ids(struct daemon *d, struct error *err)
+{
+	d->workers_reserved = d->image.next_worker + WORKER_BLOCK;
+	store_put_meta_integer(d->store, "next_worker",
+	    (int64_t)d->workers_reserved);
+	store_put_meta_integer(d->store, "next_run_id",
+	    (int64_t)(d->image.next_run_id + SCHEDULER_ID_BLOCK));
+	return store_sync(d->store, err);
+}
+
+static int
+make_helpers(struct daemon *d, struct error *err)
+{
+	struct event_config *ec = event_config_new();
+
+	if (ec == NULL)
+		return error_set(err, "can't set up the event loop");
+	event_config_set_flag(ec, EVENT_BASE_FLAG_PRECISE_TIMER);
+	d->base = event_base_new_with_config(ec);
+	event_config_free(ec);
+	if (d->base == NULL)
+		return error_set(err, "can't set up the event loop");
+	d->context = (struct files_context){
+		.jobs_dir = d->config->jobs_dir,
+		.state_dir = d->config->state_dir,
+		.workers_dir = instance_workers_dir(d->instance),
+		.host_id = d->config->host_id,
+		.zone_name = d->config->timezone,
+		.env_tz = getenv("TZ"),
+		.defaults = &d->config->defaults,
+		.check_owner = true,
+		.owner = geteuid(),
+	};
+	d->files = files_new(&d->context, d->base);
+	d->query = query_new(d->config->state_dir, d->base);
+	d->names = names_new(d->base);
+	d->owner_name = names_of_uid_now(geteuid());
+	store_start_thread(d->store, d->base);
+	return 0;
+}
+
+static void
+make_scheduler(struct daemon *d)
+{
+	const struct scheduler_ops ops = { op_start, op_stop, op_ack, d };
+	const struct scheduler_observer observer = { on_run_ended, d };
+	const struct scheduler_options o = {
+		.store = d->store,
+		.jobs = d->jobs,
+		.ops = &ops,
+		.max_running = (size_t)d->config->max_running,
+		.lang = getenv("LANG"),
+		.socket_path = instance_socket_path(d->instance),
+		.host_id = d->config->host_id,
+		.daemon_uid = geteuid(),
+		.next_run_id = d->image.next_run_id,
+		.run_id_limit = d->image.next_run_id + SCHEDULER_ID_BLOCK,
+		.next_job_id = d->image.next_job_id,
+		.era = d->image.era,
+		.clock = &d->clock,
+	};
+	struct reload_options r = {
+		.files = d->files,
+		.jobs = d->jobs,
+		.store = d->store,
+		.owner_uid = geteuid(),
+		.owner_name = d->owner_name,
+	};
+
+	d->scheduler = scheduler_new(&o);
+	scheduler_observe(d->scheduler, &observer);
+	r.scheduler = d->scheduler;
+	d->reload = reload_new(&r);
+}
+
+static int
+make_loop(struct daemon *d, struct error *err)
+{
+	struct workers_callbacks callbacks = callbacks_of;
+	const struct workers_options w = {
+		.base = d->base,
+		.files = d->files,
+		.program_fd = d->program_fd,
+		.count = (size_t)d->config->workers,
+		.instance = d->image.instance,
+		.epoch = d->image.epoch,
+		.next_number = d->image.next_worker,
+		.workers_dir = instance_workers_dir(d->instance),
+		.callbacks = &callbacks,
+		.number_used = on_number_used,
+	};
+	struct loop_parts parts = {
+		.base = d->base,
+		.clock = &d->clock,
+		.scheduler = d->scheduler,
+		.store = d->store,
+		.reload = d->reload,
+		.sdnotify = d->sdnotify,
+	};
+
+	callbacks.arg = d;
+	d->workers = workers_new(&w);
+	parts.workers = d->workers;
+	d->loop = loop_new(&parts, err);
+	return d->loop != NULL ? 0 : -1;
+}
+
+static int
+make_control(struct daemon *d, struct error *err)
+{
+	const struct control_options o = {
+		.base = d->base,
+		.socket_path = instance_socket_path(d->instance),
+		.socket_mode = is_system_daemon(d) ? 0666 : 0600,
+		.daemon_uid = geteuid(),
+		.store = d->store,
+		.query = d->query,
+		.files = d->files,
+		.names = d->names,
+		.jobs = d->jobs,
+		.scheduler = d->scheduler,
+		.reload = d->reload,
+		.workers = d->workers,
+		.zone_name = zone_name(d->zone),
+		.state_dir = d->config->state_dir,
+		.instance = d->image.instance,
+		.user = !is_system_daemon(d),
+		.max_running = (size_t)d->config->max_running,
+		.stop = on_stop,
+		.wakeups = on_wakeups,
+		.arg = d,
+	};
+
+	d->control = control_new(&o, err);
+	if (d->control == NULL)
+		return -1;
+	loop_set_control(d->loop, d->control);
+	return 0;
+}
+
+/* What was, what the files say, who is still there. */
+static int
+take_over(struct daemon *d, struct error *err)
+{
+	struct recover_options o = {
+		.store = d->store,
+		.image = &d->image,
+		.scheduler = d->scheduler,
+		.files = &d->context,
+		.boot_id = instance_boot_id(d->instance),
+	};
+	struct files_left_workers left;
+	struct files_jobs jobs;
+	int r;
+
+	clock_read(&d->clock, &o.now);
+	scheduler_hold(d->scheduler);
+	recover(&o);
+	files_load_jobs_now(&d->context, &jobs);
+	reload_apply_now(d->reload, &jobs);
+	jobfile_set_release(&jobs.set);
+	if (files_find_workers_now(&d->context, &left, err) != 0)
+		return -1;
+	r = workers_begin(d->workers, &left, &d->context, err);
+	files_left_workers_release(&left);
+	store_flush(d->store);
+	return r;
+}
+
+static int
+start(struct daemon *d, struct error *err)
+{
+	d->sdnotify = sdnotify_new();
+	d->jobs = jobtable_new();
+	d->zone = d->config->timezone != NULL ?
+	    zone_load(d->config->timezone, err) :
+	    zone_load_local(getenv("TZ"), err);
+	if (d->zone == NULL)
+		return -1;
+	if (open_instance(d, err) != 0 || reserve_ids(d, err) != 0 ||
+	    make_helpers(d, err) != 0)
+		return -1;
+	make_scheduler(d);
+	if (make_loop(d, err) != 0 || make_control(d, err) != 0)
+		return -1;
+	return take_over(d, err);
+}
+
+/* --- ending --- */
+
+/* A clean exit: exact ids, and a mark that says nothing was left due. */
+static void
+put_farewell(struct daemon *d)
+{
+	int64_t mark = scheduler_mark(d->scheduler);
+
+	if (mark == INT64_MIN)
+		return;
+	store_put_mark(d->store, mark);
+	store_put_meta_integer(d->store, "next_run_id",
+	    (int64_t)scheduler_next_run_id(d->scheduler));
+	store_put_meta_integer(d->store, "clean_exit", 1);
+}
+
+static void
+finish(struct daemon *d, bool clean)
+{
+	control_free(d->control);
+	d->control = NULL;
+	if (clean)
+		put_farewell(d);
+	if (d->store != NULL)
+		store_close(d->store);
+	workers_free(d->workers);
+	loop_free(d->loop);
+	reload_free(d->reload);
+	scheduler_free(d->scheduler);
+	jobtable_free(d->jobs);
+	names_free(d->names);
+	query_free(d->query);
+	files_free(d->files);
+	store_image_release(&d->image);
+	if (d->base != NULL)
+		event_base_free(d->base);
+	if (d->program_fd >= 0)
+		close(d->program_fd);
+	instance_close(d->instance);
+	sdnotify_free(d->sdnotify);
+	zone_unref(d->zone);
+	free(d->owner_name);
+	libevent_global_shutdown();
+}
+
+int
+daemon_run(const struct config *config, struct error *err)
+{
+	struct daemon d = { .config = config, .program_fd = -1 };
+	enum loop_end end = LOOP_FAILED;
+
+	umask(077);
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+		log_warning(SUBSYSTEM, "can't become a child subreaper: %s",
+		    strerrordesc_np(errno));
+	if (start(&d, err) == 0)
+		end = loop_run(d.loop, err);
+	if (end == LOOP_LEFT)
+		log_info(SUBSYSTEM, "leaving; %zu running jobs go on",
+		    scheduler_running(d.scheduler));
+	else if (end == LOOP_STOPPED)
+		log_info(SUBSYSTEM, "stopped; every started run has ended");
+	finish(&d, end != LOOP_FAILED);
+	return end == LOOP_FAILED ? -1 : 0;
+}
+
+size_t
+daemon_check(const struct config *config, void (*report)(void *arg,
+    const char *text), void *arg)
+{
+	const struct files_context context = {
+		.jobs_dir = config->jobs_dir,
+		.host_id = config->host_id,
+		.zone_name = config->timezone,
+		.env_tz = getenv("TZ"),
+		.defaults = &config->defaults,
+		.check_owner = true,
+		.owner = geteuid(),
+	};
+	struct files_jobs jobs;
+	size_t errors = 0;
+
+	files_load_jobs_now(&context, &jobs);
+	if (jobs.err.text[0] != '\0') {
+		report(arg, jobs.err.text);
+		errors++;
+	}
+	for (size_t i = 0; i < jobs.set.n_files; i++) {
+		const struct jobfile *f = jobs.set.files[i];
+
+		for (size_t j = 0; j < f->n_errors; j++, errors++)
+			report(arg, f->errors[j]);
+		for (size_t j = 0; j < f->n_warnings; j++)
+			report(arg, f->warnings[j]);
+	}
+	jobfile_set_release(&jobs.set);
+	return errors;
+}
