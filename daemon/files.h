@@ -18,7 +18,10 @@ struct event_base;
 /*
  * The helper that reads files: job files, zones, outputs, spools; and makes
  * the descriptors of the next worker.  Results are owned objects, given to
- * the callback for the call only unless it takes them.
+ * the callback for the call only unless it takes them: what it takes it
+ * replaces by nothing (NULL, an empty set, -1); the rest is released after
+ * the call.  A function that returns false has too much waiting and calls
+ * nothing.
  */
 struct files;
 
@@ -35,6 +38,7 @@ struct files_context {
 	uid_t		 owner;
 };
 
+/* NULL, said in the log, when there is no thread to be had. */
 struct files	*files_new(const struct files_context *, struct event_base *);
 void		 files_free(struct files *);
 
@@ -95,14 +99,20 @@ struct files_left_workers {
 };
 int	files_find_workers_now(const struct files_context *,
 	    struct files_left_workers *, struct error *err);
-/* The same for one number, later: a worker of ours went away. */
+/*
+ * The same for one number, later: a worker of ours went away.  One that
+ * can't be looked at counts as alive: ask again.
+ */
 bool	files_find_worker(struct files *, uint64_t number,
 	    void (*done)(void *arg, struct files_left_worker *), void *arg);
 void	files_left_workers_release(struct files_left_workers *);
 /* After its results are committed: socket, lock file and spool. */
 void	files_remove_worker(struct files *, uint64_t number);
 
-/* What a worker is started with; descriptors are close-on-exec. */
+/*
+ * What a worker is started with; descriptors are close-on-exec.  Whoever
+ * takes a kit leaves -1 in each member, else it is closed after the call.
+ */
 struct files_worker_kit {
 	uint64_t	 number;
 	int		 listener;	/* -1 throughout on error */
