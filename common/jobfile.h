@@ -34,8 +34,8 @@ struct jobfile {
 struct jobfile_options {
 	const char	*host_id;		/* see struct jobdef_context */
 	struct zone	*zone;
-	struct zone_cache *zones;
-	int64_t		 now;
+	struct zone_cache *zones;		/* NULL: one for each file */
+	int64_t		 now;			/* UTC seconds */
 	const struct jobdef_settings *defaults;	/* configuration's; or NULL */
 	bool		 check_owner;		/* permissions matter */
 	uid_t		 owner;			/* root is accepted beside it */
@@ -57,12 +57,23 @@ struct jobfile	*jobfile_load(const char *path, const char *name,
 void		 jobfile_free(struct jobfile *);	/* accepts NULL */
 
 /*
+ * The text of one definition, as jobdef_format_ini gives it, back to what it
+ * was made of: its name (free(), "USER/NAME" too) and its settings, which are
+ * initialised here and left empty on failure.
+ */
+int		 jobfile_parse_definition(const char *text, size_t len,
+		    char **name, struct jobdef_settings *, struct error *err);
+
+/*
  * Names of a jobs.d that are job files: end in ".ini", don't begin with "."
  * or end in "~".
  */
 bool		 jobfile_is_name(const char *name);
 
-/* All job files of a directory, by name in byte order. */
+/*
+ * All job files of a directory, by name in byte order; each is shown as
+ * "DIRECTORY/NAME" with the last part of the directory's path.
+ */
 struct jobfile_set {
 	struct jobfile	**files;	/* owned */
 	size_t		 n_files;
