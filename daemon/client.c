@@ -239,7 +239,7 @@ on_write(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	/* Nothing was added, so it can't be too much now. */
 	(void)client_flush(client);
-	if (client->finishing && client_unread(client) == 0)
+	if (client_is_over(client))
 		client->callbacks.gone(client->callbacks.arg, NULL);
 	else
 		client->callbacks.ready(client->callbacks.arg);
@@ -389,4 +389,10 @@ client_finish(struct client *client)
 	client->finishing = true;
 	set_reading(client, false);
 	set_timer(client, CLIENT_LINE_MS);
+}
+
+bool
+client_is_over(const struct client *client)
+{
+	return client->finishing && client_unread(client) == 0;
 }

@@ -61,7 +61,11 @@ void		 client_send(struct client *, const char *text);
  */
 int		 client_flush(struct client *);
 size_t		 client_unread(const struct client *);	/* bytes waiting */
-/* No more is read; gone is called when all is sent, 10 s later at most. */
+/*
+ * No more is read.  When nothing waits to be sent it is over, and can be
+ * freed; else gone is called when all is sent, 10 s later at most.
+ */
 void		 client_finish(struct client *);
+bool		 client_is_over(const struct client *);
 
 #endif

@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The control socket: who is connected, and whose turn it is.
+ *
+ *	callbacks	collect: accept, bytes to lines, what was waited for
+ *	dispatch	once a turn: at most DISPATCH_MAX requests, one of each
+ *			connection in turn
+ *
+ * A connection has at most one request in work: the next line is looked at
+ * when the one before is answered, so replies come in order, and a client
+ * sees what its own requests have done.  A connection whose answers are not
+ * read is not worked for.  So what one client can hold is bounded: two
+ * buffers and one request.
+ *
+ * Nothing here waits, and no client is trusted to read, write or go away.
+ */
+#include "config.h"
+
+#include "daemon/control.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/xmalloc.h"
+#include "daemon/client.h"
+#include "daemon/control_internal.h"
+
+#define DISPATCH_MAX	128		/* requests in one turn */
+#define ACCEPT_MAX	32		/* connections in one go */
+#define BACK_OFF_MS	250		/* when there are no descriptors */
+#define PER_UID_MAX	64		/* connections of one uid but root */
+#define SPARE_FDS	64		/* descriptors that clients leave us */
+#define UNREAD_MAX	(64 * 1024)	/* answers waiting: no more work */
+
+struct session {
+	struct control	*control;	/* whose client it is */
+	struct client	*client;	/* its connection */
+	struct access_peer peer;	/* who is at the other end */
+	struct request	*request;	/* in work, or NULL */
+	bool		 working;	/* its line is just being looked at */
+	bool		 ready;		/* in control->ready */
+	TAILQ_ENTRY(session) link;	/* in control->sessions */
+	TAILQ_ENTRY(session) ready_link; /* in control->ready */
+};
+TAILQ_HEAD(session_list, session);
+
+struct control {
+	struct event_base *base;	/* the loop's; borrowed */
+	struct control_context *context; /* what methods see */
+	char		*path;		/* of the socket */
+	dev_t		 dev;		/* of the socket file, to know it */
+	ino_t		 ino;		/* again when it is removed */
+	int		 fd;		/* listening; -1 */
+	struct event	*listener;	/* pending while accepting */
+	struct event	*back_off;	/* a timer: accept again */
+	struct event	*kick;		/* makes the loop turn once more */
+	bool		 listening;	/* control_listen was called */
+	bool		 dispatching;	/* a turn is at work: no kick needed */
+	size_t		 n_sessions;	/* connections */
+	size_t		 max_sessions;	/* as many as descriptors allow */
+	struct session_list sessions;	/* all connections */
+	struct session_list ready;	/* those with something to take */
+};
+
+/* --- connections --- */
+
+static void
+make_ready(struct session *session)
+{
+	struct control *control = session->control;
+
+	if (session->ready)
+		return;
+	session->ready = true;
+	TAILQ_INSERT_TAIL(&control->ready, session, ready_link);
+	if (!control->dispatching)
+		event_active(control->kick, EV_TIMEOUT, 0);
+}
+
+static void
+make_unready(struct session *session)
+{
+	if (session->ready)
+		TAILQ_REMOVE(&session->control->ready, session, ready_link);
+	session->ready = false;
+}
+
+static void	accept_again(struct control *);
+
+static void
+close_session(struct session *session)
+{
+	struct control *control = session->control;
+
+	make_unready(session);
+	if (session->request != NULL)
+		request_abandon(session->request);
+	client_free(session->client);
+	TAILQ_REMOVE(&control->sessions, session, link);
+	control->n_sessions--;
+	free(session);
+	if (control->listening)
+		accept_again(control);
+}
+
+/* Sends what waits; the session is gone when that can't be. */
+static void
+flush_session(struct session *session)
+{
+	if (client_flush(session->client) == 0)
+		return;
+	log_info("control", "uid=%u pid=%d is cut off: it reads nothing, and "
+	    "%zu bytes wait for it", (unsigned)session->peer.uid,
+	    (int)session->peer.pid, client_unread(session->client));
+	close_session(session);
+}
+
+static void
+on_ready(void *arg)
+{
+	struct session *session = arg;
+
+	/* A change goes on, but what only waits is of no use to somebody who
+	 * has gone. */
+	if (session->request != NULL && request_only_waits(session->request) &&
+	    client_is_deserted(session->client)) {
+		request_abandon(session->request);
+		session->request = NULL;
+	}
+	make_ready(session);
+}
+
+static void
+on_gone(void *arg, const char *why)
+{
+	struct session *session = arg;
+	char *text;
+
+	if (why != NULL) {
+		log_info("control", "uid=%u pid=%d is cut off: %s",
+		    (unsigned)session->peer.uid, (int)session->peer.pid, why);
+		text = request_error_text(CONTROL_NO_REQUEST, why);
+		client_send(session->client, text);
+		free(text);
+		/* As far as the socket takes it at once. */
+		(void)client_flush(session->client);
+	}
+	close_session(session);
+}
+
+static const struct client_callbacks client_callbacks = { on_ready, on_gone,
+	NULL };
+
+/* A request of this connection is over. */
+static void
+on_answer(void *arg, const char *text)
+{
+	struct session *session = arg;
+
+	session->request = NULL;
+	if (text != NULL)
+		client_send(session->client, text);
+	/* Nothing of this session is touched after that by who called. */
+	if (!session->working) {
+		make_ready(session);
+		flush_session(session);
+	}
+}
+
+/* --- accepting --- */
+
+static void
+set_listener(struct control *control, bool pending)
+{
+	if ((pending ? event_add(control->listener, NULL) :
+	    event_del(control->listener)) == -1)
+		log_error("control", "can't %s connections",
+		    pending ? "accept" : "stop accepting");
+}
+
+static void
+accept_again(struct control *control)
+{
+	if (control->n_sessions < control->max_sessions &&
+	    !evtimer_pending(control->back_off, NULL))
+		set_listener(control, true);
+}
+
+static void
+on_back_off(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	accept_again(arg);
+}
+
+/* Out of descriptors: an accept loop would spin. */
+static void
+back_off(struct control *control, int errnum)
+{
+	const struct timeval tv = { 0, BACK_OFF_MS * 1000 };
+
+	log_debug("control", "can't accept a connection: %s",
+	    strerrordesc_np(errnum));
+	set_listener(control, false);
+	if (evtimer_add(control->back_off, &tv) == -1)
+		log_error("control", "can't set a timer");
+}
+
+static bool
+has_too_many(const struct control *control, uid_t uid)
+{
+	const struct session *session;
+	size_t n = 0;
+
+	if (uid == 0)
+		return false;
+	TAILQ_FOREACH(session, &control->sessions, link)
+		n += session->peer.uid == uid;
+	return n >= PER_UID_MAX;
+}
+
+static void
+add_session(struct control *control, int fd)
+{
+	struct client_callbacks callbacks = client_callbacks;
+	struct session *session;
+	struct access_peer peer;
+	struct error err;
+
+	if (access_peer_of(fd, &peer, &err) == -1) {
+		log_warning("control", "%s", err.text);
+		close(fd);
+		return;
+	}
+	if (has_too_many(control, peer.uid)) {
+		log_debug("control", "uid=%u has %d connections already",
+		    (unsigned)peer.uid, PER_UID_MAX);
+		close(fd);
+		return;
+	}
+	session = xcalloc(1, sizeof(*session));
+	session->control = control;
+	session->peer = peer;
+	callbacks.arg = session;
+	session->client = client_new(control->base, fd, &callbacks);
+	if (session->client == NULL) {
+		log_error("control", "can't watch a connection");
+		free(session);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&control->sessions, session, link);
+	if (++control->n_sessions == control->max_sessions)
+		set_listener(control, false);
+}
+
+static bool
+is_want_of_resources(int errnum)
+{
+	return errnum == EMFILE || errnum == ENFILE || errnum == ENOBUFS ||
+	    errnum == ENOMEM;
+}
+
+static void
+on_accept(evutil_socket_t fd, short what, void *arg)
+{
+	struct control *control = arg;
+
+	(void)what;
+	for (int i = 0; i < ACCEPT_MAX &&
+	    control->n_sessions < control->max_sessions; i++) {
+		int client = accept4(fd, NULL, NULL,
+		    SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (client >= 0) {
+			add_session(control, client);
+		} else if (is_want_of_resources(errno)) {
+			back_off(control, errno);
+			return;
+		} else if (errno == EAGAIN) {
+			return;
+		}
+		/* Else that one connection has gone wrong: the next. */
+	}
+}
+
+static void
+on_kick(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+}
+
+/* --- whose turn it is --- */
+
+/* Takes one line; false when that was none. */
+static bool
+take_line(struct session *session)
+{
+	struct control_context *context = session->control->context;
+	const char *line = NULL;
+	size_t len = 0;
+	char *text;
+
+	switch (client_take(session->client, &line, &len)) {
+	case CLIENT_LINE:
+		session->request = request_read(context, session,
+		    &session->peer, line, len);
+		if (session->request != NULL)
+			request_run(session->request);
+		return true;
+	case CLIENT_TOO_LONG:
+		text = request_error_text(CONTROL_NO_REQUEST,
+		    "a line is longer than 131072 bytes; nothing was done");
+		client_send(session->client, text);
+		free(text);
+		return true;
+	case CLIENT_END:
+		client_finish(session->client);
+		return false;
+	case CLIENT_NOTHING:
+		break;
+	}
+	return false;
+}
+
+/* Works for one connection; true when a line was taken. */
+static bool
+work(struct session *session)
+{
+	bool taken;
+
+	make_unready(session);
+	/* It is made ready again when that has changed. */
+	if (session->request != NULL ||
+	    client_unread(session->client) > UNREAD_MAX)
+		return false;
+	session->working = true;
+	taken = take_line(session);
+	session->working = false;
+	if (taken && session->request == NULL)
+		make_ready(session);
+	if (client_is_over(session->client))
+		close_session(session);
+	else
+		flush_session(session);
+	return taken;
+}
+
+bool
+control_dispatch(struct control *control)
+{
+	struct session *session;
+
+	control->dispatching = true;
+	request_retry_deferred(control->context);
+	for (int n = 0; n < DISPATCH_MAX &&
+	    (session = TAILQ_FIRST(&control->ready)) != NULL;)
+		n += work(session);
+	control->dispatching = false;
+	return !TAILQ_EMPTY(&control->ready);
+}
+
+void
+control_run_ended(struct control *control, const struct run_row *row)
+{
+	control_run_wait_ended(control->context, row);
+}
+
+void
+control_stopped(struct control *control)
+{
+	control_daemon_stop_done(control->context);
+}
+
+bool
+control_is_flushed(const struct control *control)
+{
+	const struct session *session;
+
+	TAILQ_FOREACH(session, &control->sessions, link)
+		if (client_unread(session->client) > 0)
+			return false;
+	return true;
+}
+
+/* --- the socket --- */
+
+static int
+make_address(const char *path, struct sockaddr_un *address,
+    struct error *err)
+{
+	memset(address, 0, sizeof(*address));
+	address->sun_family = AF_UNIX;
+	if (strlen(path) >= sizeof(address->sun_path))
+		return error_set(err, "the path of the control socket has %zu "
+		    "bytes, but a socket's may have %zu: %s; choose a shorter "
+		    "--runtime", strlen(path), sizeof(address->sun_path) - 1,
+		    path);
+	memcpy(address->sun_path, path, strlen(path));
+	return 0;
+}
+
+/* Removes a socket file that nobody listens on. */
+static int
+remove_stale(const char *path, const struct sockaddr_un *address,
+    struct error *err)
+{
+	struct stat st;
+	int fd, r, errnum;
+
+	if (lstat(path, &st) == -1)
+		return errno == ENOENT ? 0 :
+		    error_set_errno(err, errno, "can't look at %s", path);
+	if (!S_ISSOCK(st.st_mode))
+		return error_set(err, "%s is in the place of the control "
+		    "socket and is no socket; move it away", path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd == -1)
+		return error_set_errno(err, errno, "can't make a socket");
+	r = connect(fd, (const struct sockaddr *)address, sizeof(*address));
+	errnum = errno;
+	close(fd);
+	if (r == 0 || errnum == EAGAIN)
+		return error_set(err, "somebody listens on %s already; stop "
+		    "that daemon first", path);
+	if (errnum != ECONNREFUSED)
+		return error_set_errno(err, errnum, "can't tell whether %s is "
+		    "in use", path);
+	if (unlink(path) == -1 && errno != ENOENT)
+		return error_set_errno(err, errno, "can't remove the stale "
+		    "socket %s", path);
+	return 0;
+}
+
+static int
+bind_socket(struct control *control, const struct control_options *options,
+    struct error *err)
+{
+	struct sockaddr_un address;
+	struct stat st;
+
+	if (make_address(control->path, &address, err) == -1 ||
+	    remove_stale(control->path, &address, err) == -1)
+		return -1;
+	control->fd = socket(AF_UNIX,
+	    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (control->fd == -1)
+		return error_set_errno(err, errno, "can't make a socket");
+	if (bind(control->fd, (const struct sockaddr *)&address,
+	    sizeof(address)) == -1)
+		return error_set_errno(err, errno, "can't bind %s",
+		    control->path);
+	if (lstat(control->path, &st) == -1)
+		return error_set_errno(err, errno, "can't look at %s",
+		    control->path);
+	control->dev = st.st_dev;
+	control->ino = st.st_ino;
+	/* Nobody can connect before it listens. */
+	if (chmod(control->path, options->socket_mode) == -1)
+		return error_set_errno(err, errno, "can't set the mode of %s",
+		    control->path);
+	if (listen(control->fd, SOMAXCONN) == -1)
+		return error_set_errno(err, errno, "can't listen on %s",
+		    control->path);
+	return 0;
+}
+
+/* Only if it still is the file that we made. */
+static void
+remove_socket(const struct control *control)
+{
+	struct stat st;
+
+	if (control->ino == 0 || lstat(control->path, &st) == -1 ||
+	    st.st_dev != control->dev || st.st_ino != control->ino)
+		return;
+	if (unlink(control->path) == -1)
+		log_warning("control", "can't remove %s: %s", control->path,
+		    strerrordesc_np(errno));
+}
+
+/* --- from beginning to end --- */
+
+static struct control_context *
+make_context(const struct control_options *options)
+{
+	struct control_context *context = xcalloc(1, sizeof(*context));
+
+	*context = (struct control_context){
+		.store = options->store,
+		.query = options->query,
+		.files = options->files,
+		.names = options->names,
+		.jobs = options->jobs,
+		.scheduler = options->scheduler,
+		.reload = options->reload,
+		.workers = options->workers,
+		.zone_name = options->zone_name,
+		.state_dir = options->state_dir,
+		.instance = options->instance,
+		.user = options->user,
+		.daemon_uid = options->daemon_uid,
+		.max_running = options->max_running,
+		.stop = options->stop,
+		.wakeups = options->wakeups,
+		.hook_arg = options->arg,
+		.answer = on_answer,
+		.since = boottime_now(),
+	};
+	TAILQ_INIT(&context->deferred);
+	TAILQ_INIT(&context->run_waits);
+	TAILQ_INIT(&context->stop_waits);
+	return context;
+}
+
+static size_t
+max_sessions(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == -1 ||
+	    limit.rlim_cur < 2 * SPARE_FDS)
+		return SPARE_FDS;
+	return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX :
+	    (size_t)limit.rlim_cur - SPARE_FDS;
+}
+
+static int
+make_events(struct control *control, struct error *err)
+{
+	control->listener = event_new(control->base, control->fd,
+	    EV_READ | EV_PERSIST, on_accept, control);
+	control->back_off = evtimer_new(control->base, on_back_off, control);
+	control->kick = event_new(control->base, -1, 0, on_kick, control);
+	if (control->listener == NULL || control->back_off == NULL ||
+	    control->kick == NULL)
+		return error_set(err, "can't watch the control socket");
+	return 0;
+}
+
+struct control *
+control_new(const struct control_options *options, struct error *err)
+{
+	struct control *control = xcalloc(1, sizeof(*control));
+
+	control->base = options->base;
+	control->path = xstrdup(options->socket_path);
+	control->fd = -1;
+	control->context = make_context(options);
+	control->max_sessions = max_sessions();
+	TAILQ_INIT(&control->sessions);
+	TAILQ_INIT(&control->ready);
+	if (bind_socket(control, options, err) == -1 ||
+	    make_events(control, err) == -1) {
+		control_free(control);
+		return NULL;
+	}
+	return control;
+}
+
+void
+control_listen(struct control *control)
+{
+	control->listening = true;
+	accept_again(control);
+}
+
+static void
+free_event(struct event *event)
+{
+	if (event != NULL)
+		event_free(event);
+}
+
+void
+control_free(struct control *control)
+{
+	struct control_context *context;
+	struct session *session;
+	struct request *request;
+
+	if (control == NULL)
+		return;
+	context = control->context;
+	control->listening = false;
+	context->closed = true;
+	while ((session = TAILQ_FIRST(&control->sessions)) != NULL)
+		close_session(session);
+	while ((request = TAILQ_FIRST(&context->deferred)) != NULL)
+		request_free(request);
+	remove_socket(control);
+	free_event(control->listener);
+	free_event(control->back_off);
+	free_event(control->kick);
+	if (control->fd != -1)
+		close(control->fd);
+	free(control->path);
+	free(control);
+	/* Else the last one that calls back does it. */
+	if (context->awaited == 0)
+		free(context);
+}
