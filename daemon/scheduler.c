@@ -219,8 +219,10 @@ replan_after_back(struct scheduler *s, bool large)
 	for (size_t i = 0; (job = jobtable_at(s->jobs, i)) != NULL; i++) {
 		heap_remove(s->due, &job->due);
 		job->stretch.count = 0;
-		if (large && job->mark > now)
+		if (large && job->mark > now) {
 			job->mark = now;
+			job_put_state(s, job);
+		}
 		if (job->generation_from > now) {
 			job_put_generation(s, job, job->generation,
 			    job->generation_from, job->generation_from);

@@ -166,7 +166,8 @@ wait_for_slot(struct scheduler *s, struct job *job, int64_t t, bool in_pool)
 		.occurrence = t,
 		.due = due,
 		.queued = s->now.wall.us,
-		.expires = max_late < 0 ? INT64_MAX :
+		/* Waiting for runs of its own job is not lateness. */
+		.expires = !in_pool || max_late < 0 ? INT64_MAX :
 		    due + max_late * USEC_PER_MSEC,
 		.era = s->era.era,
 		.generation = job->generation,
@@ -300,6 +301,7 @@ decide_due(struct scheduler *s, struct job *job, const struct jobdef *times)
 	if (last > job->mark)
 		job->mark = last;
 	job->last_due_boot = s->now.boot.us;
+	job_put_state(s, job);
 	return last;
 }
 

@@ -188,6 +188,7 @@ decide_around_covered(struct scheduler *s, struct job *job,
 		job->mark = at;
 		job->stretch.count = 0;
 	}
+	job_put_state(s, job);
 }
 
 /* The rest of what the former definition owns, then a new generation. */
