@@ -24,8 +24,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -55,10 +53,7 @@ TAILQ_HEAD(session_list, session);
 struct control {
 	struct event_base *base;	/* the loop's; borrowed */
 	struct control_context *context; /* what methods see */
-	char		*path;		/* of the socket */
-	dev_t		 dev;		/* of the socket file, to know it */
-	ino_t		 ino;		/* again when it is removed */
-	int		 fd;		/* listening; -1 */
+	struct control_socket socket;	/* that it listens on */
 	struct event	*listener;	/* pending while accepting */
 	struct event	*back_off;	/* a timer: accept again */
 	struct event	*kick;		/* makes the loop turn once more */
@@ -393,102 +388,6 @@ control_is_flushed(const struct control *control)
 	return true;
 }
 
-/* --- the socket --- */
-
-static int
-make_address(const char *path, struct sockaddr_un *address,
-    struct error *err)
-{
-	memset(address, 0, sizeof(*address));
-	address->sun_family = AF_UNIX;
-	if (strlen(path) >= sizeof(address->sun_path))
-		return error_set(err, "the path of the control socket has %zu "
-		    "bytes, but a socket's may have %zu: %s; choose a shorter "
-		    "--runtime", strlen(path), sizeof(address->sun_path) - 1,
-		    path);
-	memcpy(address->sun_path, path, strlen(path));
-	return 0;
-}
-
-/* Removes a socket file that nobody listens on. */
-static int
-remove_stale(const char *path, const struct sockaddr_un *address,
-    struct error *err)
-{
-	struct stat st;
-	int fd, r, errnum;
-
-	if (lstat(path, &st) == -1)
-		return errno == ENOENT ? 0 :
-		    error_set_errno(err, errno, "can't look at %s", path);
-	if (!S_ISSOCK(st.st_mode))
-		return error_set(err, "%s is in the place of the control "
-		    "socket and is no socket; move it away", path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd == -1)
-		return error_set_errno(err, errno, "can't make a socket");
-	r = connect(fd, (const struct sockaddr *)address, sizeof(*address));
-	errnum = errno;
-	close(fd);
-	if (r == 0 || errnum == EAGAIN)
-		return error_set(err, "somebody listens on %s already; stop "
-		    "that daemon first", path);
-	if (errnum != ECONNREFUSED)
-		return error_set_errno(err, errnum, "can't tell whether %s is "
-		    "in use", path);
-	if (unlink(path) == -1 && errno != ENOENT)
-		return error_set_errno(err, errno, "can't remove the stale "
-		    "socket %s", path);
-	return 0;
-}
-
-static int
-bind_socket(struct control *control, const struct control_options *options,
-    struct error *err)
-{
-	struct sockaddr_un address;
-	struct stat st;
-
-	if (make_address(control->path, &address, err) == -1 ||
-	    remove_stale(control->path, &address, err) == -1)
-		return -1;
-	control->fd = socket(AF_UNIX,
-	    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (control->fd == -1)
-		return error_set_errno(err, errno, "can't make a socket");
-	if (bind(control->fd, (const struct sockaddr *)&address,
-	    sizeof(address)) == -1)
-		return error_set_errno(err, errno, "can't bind %s",
-		    control->path);
-	if (lstat(control->path, &st) == -1)
-		return error_set_errno(err, errno, "can't look at %s",
-		    control->path);
-	control->dev = st.st_dev;
-	control->ino = st.st_ino;
-	/* Nobody can connect before it listens. */
-	if (chmod(control->path, options->socket_mode) == -1)
-		return error_set_errno(err, errno, "can't set the mode of %s",
-		    control->path);
-	if (listen(control->fd, SOMAXCONN) == -1)
-		return error_set_errno(err, errno, "can't listen on %s",
-		    control->path);
-	return 0;
-}
-
-/* Only if it still is the file that we made. */
-static void
-remove_socket(const struct control *control)
-{
-	struct stat st;
-
-	if (control->ino == 0 || lstat(control->path, &st) == -1 ||
-	    st.st_dev != control->dev || st.st_ino != control->ino)
-		return;
-	if (unlink(control->path) == -1)
-		log_warning("control", "can't remove %s: %s", control->path,
-		    strerrordesc_np(errno));
-}
-
 /* --- from beginning to end --- */
 
 static struct control_context *
@@ -538,7 +437,7 @@ max_sessions(void)
 static int
 make_events(struct control *control, struct error *err)
 {
-	control->listener = event_new(control->base, control->fd,
+	control->listener = event_new(control->base, control->socket.fd,
 	    EV_READ | EV_PERSIST, on_accept, control);
 	control->back_off = evtimer_new(control->base, on_back_off, control);
 	control->kick = event_new(control->base, -1, 0, on_kick, control);
@@ -554,13 +453,12 @@ control_new(const struct control_options *options, struct error *err)
 	struct control *control = xcalloc(1, sizeof(*control));
 
 	control->base = options->base;
-	control->path = xstrdup(options->socket_path);
-	control->fd = -1;
 	control->context = make_context(options);
 	control->max_sessions = max_sessions();
 	TAILQ_INIT(&control->sessions);
 	TAILQ_INIT(&control->ready);
-	if (bind_socket(control, options, err) == -1 ||
+	if (control_socket_open(&control->socket, options->socket_path,
+	    options->socket_mode, err) == -1 ||
 	    make_events(control, err) == -1) {
 		control_free(control);
 		return NULL;
@@ -598,13 +496,10 @@ control_free(struct control *control)
 		close_session(session);
 	while ((request = TAILQ_FIRST(&context->deferred)) != NULL)
 		request_free(request);
-	remove_socket(control);
 	free_event(control->listener);
 	free_event(control->back_off);
 	free_event(control->kick);
-	if (control->fd != -1)
-		close(control->fd);
-	free(control->path);
+	control_socket_close(&control->socket);
 	free(control);
 	/* Else the last one that calls back does it. */
 	if (context->awaited == 0)

@@ -23,11 +23,14 @@
 
 /*
  * Shared by the parts of control, nobody else:
- *	control.c		the socket, connections, whose turn it is
+ *	control.c		connections, and whose turn it is
+ *	control_socket.c	the socket file
  *	control_request.c	a line to a request to a method; answers
+ *	control_methods.c	the table of methods and their parameters
  *	control_job.c		job.add job.remove
  *	control_list.c		job.list job.show job.next
- *	control_run.c		job.run run.history run.logs run.wait
+ *	control_run.c		job.run run.history run.logs
+ *	control_wait.c		run.wait
  *	control_daemon.c	daemon.*
  *	control_json.c		jobs, runs and outcomes as messages
  *
@@ -174,7 +177,33 @@ void		 request_refuse_no_job(struct request *, const char *name);
 /* False after having refused: stopping, or no room in the store. */
 bool		 request_can_start(struct request *);
 bool		 request_can_store(struct request *);
-const struct control_method *control_methods(void);
+/* Too many questions to the ledger wait. */
+void		 request_refuse_busy(struct request *);
+void		 request_refuse_no_run(struct request *, const char *job,
+		    uint64_t run, bool failed);
+/* False after having refused: just one of "job" and "run" is wanted. */
+bool		 request_names_one(struct request *, const char **job,
+		    uint64_t *run);
+
+/* --- control_socket.c --- */
+struct control_socket {
+	char		*path;		/* of the file */
+	int		 fd;		/* listening; -1: none */
+	dev_t		 dev;		/* of the file, to know it again */
+	ino_t		 ino;		/* 0: not made */
+};
+/* On failure too, control_socket_close is to be called. */
+int		 control_socket_open(struct control_socket *,
+		    const char *path, mode_t mode, struct error *err);
+void		 control_socket_close(struct control_socket *);
+
+/* --- control_methods.c --- */
+const struct control_method *control_method_find(const char *name);
+/* The name nearest to a misspelled one, or NULL. */
+const char	*control_method_nearest(const char *name);
+/* Names, types and ranges of params, which may be NULL. */
+int		 control_method_check(const struct control_method *,
+		    const struct message *params, struct error *err);
 
 /* --- control_json.c --- */
 /* An instant or a span, given in us, as seconds; or null. */

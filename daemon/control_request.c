@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * From a line to a method, and from a method to the line that answers
- * (doc/protocol.md, JSON-RPC 2.0).  Everything about a request that can be
- * checked by a table is checked here, before its method sees it: who asks,
- * and the names, types and ranges of parameters.
- *
- * Each request ends by exactly one answer and is freed by it.  One that has
- * no id is carried out just the same, and not answered.
+ * (doc/protocol.md, JSON-RPC 2.0).  Each request ends by exactly one answer
+ * and is freed by it.  One that has no id is carried out just the same, and
+ * not answered.
  */
 #include "config.h"
 
@@ -20,112 +17,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "common/nearest.h"
 #include "common/xmalloc.h"
-
-#define TIME_MIN	TIMESTAMP_FIRST
-#define TIME_MAX	TIMESTAMP_LAST
-#define SECONDS_MAX	INT64_C(1000000000)
-#define EXACT_MAX	(INT64_C(1) << 53)	/* a double holds these */
-
-static const struct control_param add_params[] = {
-	{ "name", PARAM_STRING, true, 0, 0 },
-	{ "definition", PARAM_OBJECT, true, 0, 0 },
-	{ "replace", PARAM_BOOL, false, 0, 0 },
-	{ NULL, 0, false, 0, 0 }
-};
-static const struct control_param remove_params[] = {
-	{ "job", PARAM_STRING, true, 0, 0 },
-	{ "running", PARAM_STRING, false, 0, 0 },
-	{ NULL, 0, false, 0, 0 }
-};
-static const struct control_param list_params[] = {
-	{ "after", PARAM_STRING, false, 0, 0 },
-	{ "limit", PARAM_INTEGER, false, 1, QUERY_PAGE },
-	{ "pattern", PARAM_STRING, false, 0, 0 },
-	{ "state", PARAM_STRING, false, 0, 0 },
-	{ "tag", PARAM_STRING, false, 0, 0 },
-	{ "owner", PARAM_INTEGER, false, 0, UINT32_MAX },
-	{ "failing", PARAM_BOOL, false, 0, 0 },
-	{ NULL, 0, false, 0, 0 }
-};
-static const struct control_param show_params[] = {
-	{ "job", PARAM_STRING, true, 0, 0 },
-	{ NULL, 0, false, 0, 0 }
-};
-static const struct control_param next_params[] = {
-	{ "job", PARAM_STRING, true, 0, 0 },
-	{ "count", PARAM_INTEGER, false, 1, 1000 },
-	{ "from", PARAM_NUMBER, false, TIME_MIN, TIME_MAX },
-	{ "to", PARAM_NUMBER, false, TIME_MIN, TIME_MAX },
-	{ NULL, 0, false, 0, 0 }
-};
-static const struct control_param run_params[] = {
-	{ "job", PARAM_STRING, true, 0, 0 },
-	{ "force", PARAM_BOOL, false, 0, 0 },
-	{ "env", PARAM_OBJECT, false, 0, 0 },
-	{ NULL, 0, false, 0, 0 }
-};
-static const struct control_param history_params[] = {
-	{ "job", PARAM_STRING, false, 0, 0 },
-	{ "failed", PARAM_BOOL, false, 0, 0 },
-	{ "since", PARAM_NUMBER, false, TIME_MIN, TIME_MAX },
-	{ "count", PARAM_INTEGER, false, 1, QUERY_PAGE },
-	{ "before", PARAM_STRING, false, 0, 0 },
-	{ NULL, 0, false, 0, 0 }
-};
-static const struct control_param logs_params[] = {
-	{ "job", PARAM_STRING, false, 0, 0 },
-	{ "run", PARAM_INTEGER, false, 1, INT64_MAX },
-	{ "failed", PARAM_BOOL, false, 0, 0 },
-	{ "offset", PARAM_INTEGER, false, 0, EXACT_MAX },
-	{ NULL, 0, false, 0, 0 }
-};
-static const struct control_param wait_params[] = {
-	{ "job", PARAM_STRING, false, 0, 0 },
-	{ "run", PARAM_INTEGER, false, 1, INT64_MAX },
-	{ NULL, 0, false, 0, 0 }
-};
-static const struct control_param status_params[] = {
-	{ NULL, 0, false, 0, 0 }
-};
-static const struct control_param reload_params[] = {
-	{ "plan", PARAM_BOOL, false, 0, 0 },
-	{ NULL, 0, false, 0, 0 }
-};
-static const struct control_param stop_params[] = {
-	{ "wait", PARAM_BOOL, false, 0, 0 },
-	{ "timeout", PARAM_NUMBER, false, 0, SECONDS_MAX },
-	{ NULL, 0, false, 0, 0 }
-};
-
-static const struct control_method methods[] = {
-	{ "job.add", ACCESS_FULL, true, add_params, control_job_add },
-	{ "job.remove", ACCESS_FULL, false, remove_params,
-	    control_job_remove },
-	{ "job.list", ACCESS_FULL, false, list_params, control_job_list },
-	{ "job.show", ACCESS_FULL, false, show_params, control_job_show },
-	{ "job.next", ACCESS_FULL, false, next_params, control_job_next },
-	{ "job.run", ACCESS_FULL, false, run_params, control_job_run },
-	{ "run.history", ACCESS_FULL, false, history_params,
-	    control_run_history },
-	{ "run.logs", ACCESS_FULL, false, logs_params, control_run_logs },
-	{ "run.wait", ACCESS_FULL, false, wait_params, control_run_wait },
-	{ "daemon.status", ACCESS_STRANGER, false, status_params,
-	    control_daemon_status },
-	{ "daemon.reload", ACCESS_FULL, false, reload_params,
-	    control_daemon_reload },
-	{ "daemon.stop", ACCESS_FULL, false, stop_params,
-	    control_daemon_stop },
-	{ NULL, 0, false, NULL, NULL }
-};
-#define N_METHODS (sizeof(methods) / sizeof(methods[0]) - 1)
-
-const struct control_method *
-control_methods(void)
-{
-	return methods;
-}
 
 /* --- answers --- */
 
@@ -331,23 +223,6 @@ request_free(struct request *request)
 
 /* --- from a line --- */
 
-static const char *
-method_name(const void *arg, size_t i)
-{
-	const struct control_method *table = arg;
-
-	return table[i].name;
-}
-
-static const struct control_method *
-find_method(const char *name)
-{
-	for (size_t i = 0; i < N_METHODS; i++)
-		if (strcmp(methods[i].name, name) == 0)
-			return &methods[i];
-	return NULL;
-}
-
 static bool
 is_number(const struct message *object, const char *key)
 {
@@ -416,7 +291,7 @@ request_read(struct control_context *context, void *session,
 	request->params = message_get(whole, "params");
 	if (request->params != NULL && message_is_null(request->params))
 		request->params = NULL;
-	request->method = find_method(message_get_string(whole, "method"));
+	request->method = control_method_find(message_get_string(whole, "method"));
 	if (len > MESSAGE_LINE_MAX && (request->method == NULL ||
 	    !request->method->has_definition)) {
 		request_refusef(request, CONTROL_NO_REQUEST, "the request "
@@ -427,146 +302,13 @@ request_read(struct control_context *context, void *session,
 	return request;
 }
 
-/* --- checks by the tables --- */
-
-static const struct control_param *
-find_param(const struct control_param *params, const char *name)
-{
-	for (; params->name != NULL; params++)
-		if (strcmp(params->name, name) == 0)
-			return params;
-	return NULL;
-}
-
-static const char *
-param_name(const void *arg, size_t i)
-{
-	const struct control_param *params = arg;
-
-	return params[i].name;
-}
-
-struct param_check {
-	const struct control_method *method;	/* whose params they are */
-	const struct message *params;		/* as given */
-	struct error	*err;			/* of the first bad one */
-	bool		 failed;		/* err is set */
-};
-
-static void
-refuse_unknown_param(struct param_check *check, const char *name)
-{
-	const struct control_param *params = check->method->params;
-	char quoted[ERROR_QUOTE_MAX];
-	const char *near;
-	size_t n = 0;
-
-	while (params[n].name != NULL)
-		n++;
-	near = nearest_find(name, n, param_name, params);
-	error_quote(quoted, name, strlen(name));
-	check->failed = true;
-	if (near != NULL)
-		error_set(check->err, "%s has no parameter %s; did you mean "
-		    "\"%s\"?", check->method->name, quoted, near);
-	else
-		error_set(check->err, "%s has no parameter %s",
-		    check->method->name, quoted);
-}
-
-static bool
-is_in_range(const struct control_param *param, double value)
-{
-	return value >= (double)param->min && value <= (double)param->max;
-}
-
-/* What was wanted in its place; or NULL. */
-static const char *
-param_fault(const struct control_param *param, const struct message *params,
-    const struct message *value)
-{
-	switch (param->type) {
-	case PARAM_STRING:
-		return message_is_string(value) ? NULL : "a string";
-	case PARAM_BOOL:
-		return message_is_bool(value) ? NULL : "true or false";
-	case PARAM_OBJECT:
-		return message_is_object(value) ? NULL : "an object";
-	case PARAM_INTEGER:
-		if (!message_is_integer(value))
-			return "a whole number";
-		break;
-	case PARAM_NUMBER:
-		if (!is_number(params, param->name))
-			return "a number";
-		break;
-	}
-	return is_in_range(param, message_get_number(params, param->name, 0)) ?
-	    NULL : "a number in its range";
-}
-
-static void
-check_param(void *arg, const char *name, const struct message *value)
-{
-	struct param_check *check = arg;
-	const struct control_param *param;
-	const char *want;
-
-	if (check->failed)
-		return;
-	param = find_param(check->method->params, name);
-	if (param == NULL) {
-		refuse_unknown_param(check, name);
-		return;
-	}
-	if (message_is_null(value))
-		return;
-	want = param_fault(param, check->params, value);
-	if (want == NULL)
-		return;
-	check->failed = true;
-	if (strcmp(want, "a number in its range") == 0)
-		error_set(check->err, "%s: \"%s\" is not within %" PRId64
-		    "-%" PRId64, check->method->name, name, param->min,
-		    param->max);
-	else
-		error_set(check->err, "%s: \"%s\" must be %s",
-		    check->method->name, name, want);
-}
-
-static int
-check_params(const struct request *request, struct error *err)
-{
-	struct param_check check = { request->method, request->params, err,
-	    false };
-	const struct control_param *param;
-
-	if (request->params != NULL) {
-		if (!message_is_object(request->params))
-			return error_set(err, "%s: \"params\" must be an "
-			    "object", request->method->name);
-		message_each(request->params, check_param, &check);
-		if (check.failed)
-			return -1;
-	}
-	for (param = request->method->params; param->name != NULL; param++) {
-		const struct message *value = message_get(request->params,
-		    param->name);
-
-		if (param->required &&
-		    (value == NULL || message_is_null(value)))
-			return error_set(err, "%s needs the parameter \"%s\"",
-			    request->method->name, param->name);
-	}
-	return 0;
-}
+/* --- to its method --- */
 
 static void
 refuse_method(struct request *request)
 {
 	const char *name = message_get_string(request->whole, "method");
-	const char *near = nearest_find(name, N_METHODS, method_name,
-	    methods);
+	const char *near = control_method_nearest(name);
 	char quoted[ERROR_QUOTE_MAX];
 
 	error_quote(quoted, name, strlen(name));
@@ -591,7 +333,8 @@ request_run(struct request *request)
 		request_refusef(request, CONTROL_NOT_PERMITTED, "uid %u may "
 		    "not call %s; only root and the daemon's own user may",
 		    (unsigned)request->uid, request->method->name);
-	} else if (check_params(request, &err) == -1) {
+	} else if (control_method_check(request->method,
+	    request->params, &err) == -1) {
 		request_refuse(request, CONTROL_PARAMS, &err, NULL);
 	} else {
 		request->method->run(request);
@@ -648,4 +391,37 @@ request_can_store(struct request *request)
 	    "can't write: " : "has too much waiting",
 	    status.broken ? status.detail : "");
 	return false;
+}
+
+void
+request_refuse_busy(struct request *request)
+{
+	request_refusef(request, CONTROL_REFUSED, "too many questions about "
+	    "the past wait already; try again");
+}
+
+bool
+request_names_one(struct request *request, const char **job, uint64_t *run)
+{
+	*job = message_get_string(request->params, "job");
+	*run = (uint64_t)message_get_integer(request->params, "run", 0);
+	if ((*job != NULL) != (*run != 0))
+		return true;
+	request_refusef(request, CONTROL_PARAMS, "%s needs either \"job\" or "
+	    "\"run\"", request->method->name);
+	return false;
+}
+
+void
+request_refuse_no_run(struct request *request, const char *job, uint64_t run,
+    bool failed)
+{
+	if (job == NULL)
+		request_refusef(request, CONTROL_NOT_FOUND, "no run %" PRIu64
+		    "; cronctl history shows them", run);
+	else if (jobtable_find(request->context->jobs, job) == NULL)
+		request_refuse_no_job(request, job);
+	else
+		request_refusef(request, CONTROL_NOT_FOUND, "job %s has no "
+		    "%srun that has ended", job, failed ? "failed " : "");
 }
