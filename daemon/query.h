@@ -35,7 +35,8 @@ struct query_row {
 struct query_spec {
 	const char	*job_name;	/* NULL: all; also removed jobs */
 	uint64_t	 run_id;	/* just this run; 0: not asked */
-	bool		 last_ended;	/* just the newest ended run */
+	bool		 last_ended;	/* just the newest run that has
+					 * ended; limit is 1 then */
 	bool		 failed;	/* only runs that did not succeed */
 	bool		 with_output;	/* only runs that wrote something */
 	int64_t		 since;		/* wall, us; INT64_MIN: no bound */

@@ -97,9 +97,7 @@ static const char *const migrations[] = {
 	"CREATE INDEX run_failed ON run(at, id)"
 	"  WHERE state IN (4, 5, 6, 7, 8, 9);"
 	"CREATE INDEX run_job_failed ON run(job_id, at, id)"
-	"  WHERE state IN (4, 5, 6, 7, 8, 9);"
-	"CREATE INDEX run_job_ended ON run(job_id, ended, id)"
-	"  WHERE state IN (3, 4, 5, 6, 7, 8, 9);",
+	"  WHERE state IN (4, 5, 6, 7, 8, 9);",
 };
 #define SCHEMA_VERSION ((int64_t)(sizeof migrations / sizeof *migrations))
 
