@@ -209,6 +209,54 @@ START_TEST(occurrences_are_on_their_instants)
 }
 END_TEST
 
+/* The rows of every.tsv, forwards and back. */
+START_TEST(every_gives_the_stated_instants)
+{
+	const char *dir = getenv("srcdir");
+	char *path = xasprintf("%s/tests/data/every.tsv", dir == NULL ? "." :
+	    dir);
+	FILE *f = fopen(path, "r");
+	char *line = NULL, *row, *want;
+	size_t cap = 0;
+	int rows = 0;
+
+	ck_assert_msg(f != NULL, "%s", path);
+	while (getline(&line, &cap, f) > 0) {
+		const char *expr, *zone;
+		struct schedule *s;
+		int64_t t, next, back;
+
+		if (line[0] == '#')
+			continue;
+		row = line;
+		row[strcspn(row, "\n")] = '\0';
+		expr = strsep(&row, "\t");
+		zone = strsep(&row, "\t");
+		s = must_parse(expr, zone);
+		t = strtoll(strsep(&row, "\t"), NULL, 10);
+		while ((want = strsep(&row, ",")) != NULL) {
+			bool found = schedule_next(s, t, &next);
+
+			if (strcmp(want, "never") == 0) {
+				ck_assert_msg(!found, "%s", expr);
+				break;
+			}
+			ck_assert_msg(found, "%s", expr);
+			ck_assert_int_eq(next, strtoll(want, NULL, 10));
+			ck_assert(schedule_previous(s, next, &back));
+			ck_assert_int_le(back, t);
+			t = next;
+		}
+		schedule_unref(s);
+		rows++;
+	}
+	ck_assert_int_ge(rows, 15);
+	free(line);
+	free(path);
+	fclose(f);
+}
+END_TEST
+
 START_TEST(every_keeps_to_the_years_1_to_9999)
 {
 	struct schedule *s = must_parse("@every 1s", "UTC");
@@ -463,6 +511,7 @@ schedule_suite(void)
 	tcase_add_test(t, nul_bytes_are_refused);
 	tcase_add_loop_test(t, occurrences_are_on_their_instants, 0,
 	    N(instants));
+	tcase_add_test(t, every_gives_the_stated_instants);
 	tcase_add_test(t, every_keeps_to_the_years_1_to_9999);
 	tcase_add_test(t, in_is_a_delay_where_it_is_allowed);
 	tcase_add_test(t, union_gives_equal_instants_once);
