@@ -40,8 +40,8 @@ START_TEST(extremes_have_their_buckets)
 }
 END_TEST
 
-Suite *
-check_latency_suite(void)
+static Suite *
+latency_suite(void)
 {
 	Suite *s = suite_create("latency");
 	TCase *tc = tcase_create("latency");
@@ -56,5 +56,5 @@ check_latency_suite(void)
 int
 main(void)
 {
-	return check_main(check_latency_suite());
+	return check_main(latency_suite());
 }

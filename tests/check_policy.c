@@ -127,8 +127,8 @@ START_TEST(due_again_after_nine_tenths_of_the_period)
 }
 END_TEST
 
-Suite *
-check_policy_suite(void)
+static Suite *
+policy_suite(void)
 {
 	Suite *s = suite_create("policy");
 	TCase *tc = tcase_create("policy");
@@ -148,5 +148,5 @@ check_policy_suite(void)
 int
 main(void)
 {
-	return check_main(check_policy_suite());
+	return check_main(policy_suite());
 }

@@ -105,8 +105,8 @@ START_TEST(end_has_its_state)
 }
 END_TEST
 
-Suite *
-check_run_state_suite(void)
+static Suite *
+run_state_suite(void)
 {
 	Suite *s = suite_create("run_state");
 	TCase *tc = tcase_create("run_state");
@@ -121,5 +121,5 @@ check_run_state_suite(void)
 int
 main(void)
 {
-	return check_main(check_run_state_suite());
+	return check_main(run_state_suite());
 }

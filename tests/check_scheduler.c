@@ -814,8 +814,8 @@ START_TEST(young_job_is_not_silent_after_a_step_back)
 }
 END_TEST
 
-Suite *
-check_scheduler_suite(void)
+static Suite *
+scheduler_suite(void)
 {
 	Suite *s = suite_create("scheduler");
 	TCase *tc = tcase_create("scheduler");
@@ -881,5 +881,5 @@ check_scheduler_suite(void)
 int
 main(void)
 {
-	return check_main(check_scheduler_suite());
+	return check_main(scheduler_suite());
 }
