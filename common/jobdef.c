@@ -119,12 +119,12 @@ store_fallbacks(struct jobdef *def)
 static void
 rewrite(struct builder *b, struct jobdef_setting *setting, const char *value)
 {
-	size_t key_len = strlen(setting->key);
-	char *pair = xmalloc(key_len + strlen(value) + 2);
+	size_t key_len = strlen(setting->key), len = strlen(value);
+	char *pair = xmalloc(key_len + len + 2);
 
 	memcpy(pair, setting->key, key_len + 1);
-	strcpy(pair + key_len + 1, value);
-	b->def->settings.size += strlen(value);
+	memcpy(pair + key_len + 1, value, len + 1);
+	b->def->settings.size += len;
 	b->def->settings.size -= strlen(setting->value);
 	free(setting->key);
 	setting->key = pair;

@@ -132,7 +132,9 @@ is_excused(const struct reader *r, const char *name)
 {
 	const struct jobdef_key *key = jobdef_key_find(name);
 
-	if (r->defaults_bad || r->own_size > JOBDEF_SIZE_MAX)
+	/* Nothing usable in it: that was told. */
+	if (r->defaults_bad || r->own_size == 0 ||
+	    r->own_size > JOBDEF_SIZE_MAX)
 		return true;
 	if (r->excused & UINT64_C(1) << (key - jobdef_keys()))
 		return true;
@@ -184,8 +186,12 @@ end_job(struct reader *r)
 	const struct jobdef_settings *layers[3];
 	struct jobfile *file = r->file;
 	struct jobdef *def;
+	struct error err;
 	size_t n = 0;
 
+	if (strchr(r->section, '/') != NULL &&
+	    jobdef_name_check(r->section, &err) == -1)
+		tell(r, &r->errors, r->line, r->section, "", err.text);
 	layers[n++] = &r->own;
 	layers[n++] = &r->defaults;
 	if (r->options->defaults != NULL)
