@@ -33,6 +33,7 @@ struct place {
 	char	*job;		/* its name */
 	char	*where;		/* FILE:LINE */
 	size_t	 order;		/* in which it was read */
+	size_t	 file;		/* the how manieth, from 0 */
 };
 
 /* What has been found. */
@@ -41,8 +42,8 @@ struct check {
 	struct jobfile_options options;	/* for files that are named */
 	struct place	*places;	/* of all jobs that are fine */
 	size_t		 n_places;
-	size_t		 files;
-	size_t		 bad_files;	/* with an error in them */
+	bool		*bad;		/* by file: it has an error */
+	size_t		 files;		/* that were read */
 	size_t		 errors;
 	size_t		 warnings;
 	size_t		 jobs;		/* that are fine */
@@ -126,6 +127,7 @@ add_place(struct check *check, const struct jobfile *file,
 		.job = xstrdup(job->def->name),
 		.where = xasprintf("%s:%d", file->name, job->line),
 		.order = check->n_places,
+		.file = check->files - 1,
 	};
 	check->n_places++;
 }
@@ -133,8 +135,9 @@ add_place(struct check *check, const struct jobfile *file,
 static void
 take_file(struct check *check, const struct jobfile *file)
 {
-	check->files++;
-	check->bad_files += file->n_errors > 0;
+	check->bad = xreallocarray(check->bad, check->files + 1,
+	    sizeof *check->bad);
+	check->bad[check->files++] = file->n_errors > 0;
 	for (size_t i = 0; i < file->n_errors; i++)
 		report(check, true, file->errors[i]);
 	for (size_t i = 0; i < file->n_warnings; i++)
@@ -176,6 +179,7 @@ check_names(struct check *check)
 		    "of them another", p->where, p->job, first->where);
 		report(check, true, text);
 		free(text);
+		check->bad[p->file] = true;
 		check->jobs--;
 	}
 }
@@ -236,19 +240,31 @@ check_operand(struct check *check, const char *path)
 	return STATUS_DONE;
 }
 
+static size_t
+bad_files(const struct check *check)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < check->files; i++)
+		n += check->bad[i];
+	return n;
+}
+
 static void
 print_summary(const struct check *check)
 {
 	struct strbuf line = STRBUF_INIT;
 
+	if (check->files == 0) {
+		printf("no job files there (their names end in .ini)\n");
+		return;
+	}
 	if (check->errors > 0) {
 		text_count(&line, (int64_t)check->errors, "error");
-		if (check->bad_files > 0) {
-			strbuf_addstr(&line, " in ");
-			text_number(&line, (int64_t)check->bad_files);
-			strbuf_addstr(&line, " of ");
-			text_count(&line, (int64_t)check->files, "file");
-		}
+		strbuf_addstr(&line, " in ");
+		text_number(&line, (int64_t)bad_files(check));
+		strbuf_addstr(&line, " of ");
+		text_count(&line, (int64_t)check->files, "file");
 		strbuf_addstr(&line, "; ");
 	} else {
 		text_count(&line, (int64_t)check->files, "file");
@@ -269,7 +285,7 @@ print_json_summary(const struct check *check)
 	struct message *m = message_object();
 
 	message_set_integer(m, "files", (int64_t)check->files);
-	message_set_integer(m, "files_in_error", (int64_t)check->bad_files);
+	message_set_integer(m, "files_in_error", (int64_t)bad_files(check));
 	message_set_integer(m, "errors", (int64_t)check->errors);
 	message_set_integer(m, "warnings", (int64_t)check->warnings);
 	message_set_integer(m, "jobs", (int64_t)check->jobs);
@@ -286,7 +302,12 @@ check_all(struct check *check, const struct arguments *args, const char *dir)
 
 	if (args->n_operands == 0) {
 		jobs = xasprintf("%s/jobs.d", dir);
-		status = check_directory(check, jobs, true);
+		if (access(jobs, F_OK) == -1 && errno == ENOENT)
+			status = command_fail(STATUS_REFUSED, "check: there "
+			    "is no %s; name the files or the directory to be "
+			    "checked", jobs);
+		else
+			status = check_directory(check, jobs, true);
 		free(jobs);
 	}
 	for (size_t i = 0; i < args->n_operands; i++) {
@@ -343,6 +364,7 @@ exec(struct cli *cli, const struct arguments *args)
 		free(check.places[i].where);
 	}
 	free(check.places);
+	free(check.bad);
 	zone_cache_free(check.options.zones);
 	zone_unref(check.options.zone);
 	daemon_config_release(&config);
