@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The log sink of the daemon: copies a line into a request, and a helper
- * thread writes it to stderr.  Nobody but that thread ever waits for the
- * reader of stderr.  A full queue drops the line and counts it; the thread
- * says how many before the next line it writes.
+ * The sink of the daemon's log: lines are formed where they arise, on any
+ * thread, and written by a helper thread, each with one write(2) of at most
+ * PIPE_BUF bytes, so that lines of several writers to one pipe don't mix.
+ *
+ * When the reader of stderr sleeps, that thread sleeps with it and the queue
+ * fills; from then on lines are dropped and counted.  Nobody else waits.
  */
-#include "config.h"
+#include <config.h>
 
 #include "daemon/logger.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,121 +29,175 @@
 #include "daemon/helper.h"
 
 #define QUEUE_MAX	4096	/* lines that wait */
-#define FAREWELL_MS	1000	/* for what waits at the end */
+#define LINE_MAX_BYTES	PIPE_BUF
+#define LEAVE_MS	1000	/* for what waits, at the end */
 
 struct logger {
-	struct helper		*helper;
-	bool			 journal;	/* "<N>" in front, no time */
-	atomic_uint_fast64_t	 dropped;	/* all told */
-	uint64_t		 told;		/* of these; the thread's own */
+	struct helper		*helper;	/* the thread */
+	int			 fd;		/* where lines go */
+	bool			 journal;	/* "<N>" instead of a time */
+	atomic_uint_fast64_t	 dropped;	/* lines, in all */
+	atomic_uint_fast64_t	 untold;	/* of these, not yet told of */
 };
 
+/* A line on its way. */
 struct line {
-	struct helper_request	 request;	/* first */
-	enum log_level		 level;
-	struct walltime		 at;
-	char			 text[];	/* "subsystem: words" */
+	struct helper_request	 request;	/* first; see helper.h */
+	size_t			 len;		/* bytes of text */
+	char			 text[];	/* ends with a newline */
 };
 
-/* Whether stderr is the journal's own socket (systemd.exec(5)). */
-static bool
-is_journal(void)
-{
-	const char *stream = getenv("JOURNAL_STREAM");
-	unsigned long long dev, ino;
-	struct stat st;
+/* --- on the thread --- */
 
-	return stream != NULL &&
-	    sscanf(stream, "%llu:%llu", &dev, &ino) == 2 &&
-	    fstat(STDERR_FILENO, &st) == 0 && st.st_dev == (dev_t)dev &&
-	    st.st_ino == (ino_t)ino;
+/* For a stderr that somebody else has made non-blocking. */
+static int
+wait_for_room(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	if (poll(&p, 1, -1) < 0 && errno != EINTR)
+		return -1;
+	return 0;
 }
 
-/* Writes it all, whatever stderr is; gives up on an error that stays. */
-static void
-write_all(const char *data, size_t len)
+/* -1: the line can't be written, and will not be. */
+static int
+write_line(int fd, const char *text, size_t len)
 {
-	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+	ssize_t n;
 
 	while (len > 0) {
-		ssize_t n = write(STDERR_FILENO, data, len);
-
+		n = write(fd, text, len);
 		if (n >= 0) {
-			data += n;
+			text += n;
 			len -= (size_t)n;
 		} else if (errno == EAGAIN) {
-			if (poll(&p, 1, -1) < 0 && errno != EINTR)
-				return;
+			if (wait_for_room(fd) != 0)
+				return -1;
 		} else if (errno != EINTR) {
-			return;
+			return -1;
 		}
 	}
+	return 0;
 }
 
 static void
-format_line(const struct logger *l, struct strbuf *sb, enum log_level level,
-    struct walltime at, const char *text)
-{
-	char when[TIMESTAMP_MAX];
-
-	if (l->journal) {
-		strbuf_addf(sb, "<%d>%s\n", (int)level, text);
-		return;
-	}
-	timestamp_format(when, walltime_seconds(at), 0, true);
-	strbuf_addf(sb, "%s %s %s\n", when, log_level_name(level), text);
-}
-
-static void
-write_lines(void *state, struct helper_request *chain)
+work(void *state, struct helper_request *chain)
 {
 	struct logger *l = state;
-	struct strbuf sb = STRBUF_INIT;
-	uint64_t dropped;
 
 	for (; chain != NULL; chain = chain->next) {
-		struct line *line = (struct line *)chain;
+		struct line *line = (struct line *)(void *)chain;
 
-		dropped = atomic_load(&l->dropped);
-		strbuf_reset(&sb);
-		if (dropped != l->told) {
-			char lost[64];
-
-			snprintf(lost, sizeof lost, "log: %llu lines were "
-			    "dropped here",
-			    (unsigned long long)(dropped - l->told));
-			format_line(l, &sb, LOG_WARNING, line->at, lost);
-			l->told = dropped;
-		}
-		format_line(l, &sb, line->level, line->at, line->text);
-		write_all(sb.buf, sb.len);
+		if (write_line(l->fd, line->text, line->len) != 0)
+			atomic_fetch_add(&l->dropped, 1);
 	}
-	strbuf_release(&sb);
 }
 
 static void
-line_done(struct helper_request *request, void *arg)
+free_line(struct helper_request *request, void *arg)
 {
 	(void)arg;
 	free(request);
 }
 
+/* --- on any thread --- */
+
 static void
-sink(void *arg, enum log_level level, const char *subsystem,
-    const char *text)
+add_prefix(struct strbuf *sb, const struct logger *l, enum log_level level)
+{
+	char when[TIMESTAMP_MAX];
+
+	if (l->journal) {
+		strbuf_addf(sb, "<%d>", level);
+		return;
+	}
+	timestamp_format(when, walltime_seconds(walltime_now()), 0, true);
+	strbuf_addf(sb, "%s %s ", when, log_level_name(level));
+}
+
+/* Ends the line, cut between two characters if it is too long. */
+static void
+end_line(struct strbuf *sb)
+{
+	static const char mark[] = "...";
+	size_t keep = LINE_MAX_BYTES - sizeof mark;
+
+	if (sb->len > LINE_MAX_BYTES - 1) {
+		while (keep > 0 &&
+		    ((unsigned char)sb->buf[keep] & 0xc0) == 0x80)
+			keep--;
+		strbuf_setlen(sb, keep);
+		strbuf_addstr(sb, mark);
+	}
+	strbuf_addch(sb, '\n');
+}
+
+static bool
+submit(struct logger *l, const struct strbuf *sb)
+{
+	struct line *line = xmalloc(sizeof *line + sb->len);
+
+	line->request = (struct helper_request){ .done = free_line };
+	line->len = sb->len;
+	memcpy(line->text, sb->buf, sb->len);
+	if (helper_submit(l->helper, &line->request))
+		return true;
+	free(line);
+	return false;
+}
+
+/* How many were lost, when there is room again. */
+static void
+tell_of_dropped(struct logger *l)
+{
+	uint64_t n = atomic_exchange(&l->untold, 0);
+	struct strbuf sb = STRBUF_INIT;
+
+	if (n == 0)
+		return;
+	add_prefix(&sb, l, LOG_WARNING);
+	strbuf_addf(&sb, "log: %" PRIu64 " lines were dropped, because "
+	    "nobody read them in time", n);
+	end_line(&sb);
+	if (!submit(l, &sb))
+		atomic_fetch_add(&l->untold, n);
+	strbuf_release(&sb);
+}
+
+static void
+sink(void *arg, enum log_level level, const char *subsystem, const char *text)
 {
 	struct logger *l = arg;
-	size_t len = strlen(subsystem) + strlen(text) + sizeof ": ";
-	struct line *line = xmalloc(sizeof *line + len);
+	struct strbuf sb = STRBUF_INIT;
 
-	line->request = (struct helper_request){ .done = line_done };
-	line->level = level;
-	line->at = walltime_now();
-	snprintf(line->text, len, "%s: %s", subsystem, text);
-	if (!helper_submit(l->helper, &line->request)) {
+	tell_of_dropped(l);
+	add_prefix(&sb, l, level);
+	strbuf_addf(&sb, "%s: %s", subsystem, text);
+	end_line(&sb);
+	if (!submit(l, &sb)) {
 		atomic_fetch_add(&l->dropped, 1);
-		free(line);
+		atomic_fetch_add(&l->untold, 1);
 	}
+	strbuf_release(&sb);
+}
+
+/*
+ * Whether stderr is the stream to the journal that JOURNAL_STREAM names by
+ * device and inode (systemd.exec(5)).
+ */
+static bool
+is_journal(int fd)
+{
+	const char *s = getenv("JOURNAL_STREAM");
+	uintmax_t device, inode;
+	struct stat st;
+	char end;
+
+	if (s == NULL || sscanf(s, "%ju:%ju%c", &device, &inode, &end) != 2)
+		return false;
+	return fstat(fd, &st) == 0 && st.st_dev == device &&
+	    st.st_ino == inode;
 }
 
 struct logger *
@@ -148,10 +205,14 @@ logger_new(void)
 {
 	struct logger *l = xcalloc(1, sizeof *l);
 
-	l->journal = is_journal();
-	l->helper = helper_new("log", NULL, QUEUE_MAX, write_lines, l);
-	if (l->helper != NULL)
-		log_set_sink(sink, l);
+	l->fd = STDERR_FILENO;
+	l->journal = is_journal(l->fd);
+	l->helper = helper_new("log", NULL, QUEUE_MAX, work, l);
+	if (l->helper == NULL) {
+		free(l);
+		return NULL;
+	}
+	log_set_sink(sink, l);
 	return l;
 }
 
@@ -161,8 +222,7 @@ logger_free(struct logger *l)
 	if (l == NULL)
 		return;
 	log_set_sink(NULL, NULL);
-	/* A thread that still hangs in write keeps what it uses. */
-	if (l->helper == NULL || helper_free_within(l->helper, FAREWELL_MS))
+	if (helper_free_within(l->helper, LEAVE_MS))
 		free(l);
 }
 

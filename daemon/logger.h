@@ -17,8 +17,13 @@ struct event_base;
  */
 struct logger;
 
-struct logger	*logger_new(void);	/* installs itself as the log sink */
-void		 logger_free(struct logger *);	/* writes what waits, 1 s at most */
+/* Installs itself as the log sink.  NULL when there is no thread to be had. */
+struct logger	*logger_new(void);
+/*
+ * Writes what waits, 1 s at most.  No other thread may log any more.
+ */
+void		 logger_free(struct logger *);
+/* Lines, since logger_new. */
 uint64_t	 logger_dropped(const struct logger *);
 
 #endif

@@ -1,73 +1,90 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Names of users, asked of the name service on a thread of its own
- * (getpwuid_r(3)).  Answers, also "has none", are kept for a minute in a
- * small table.  A service that hangs holds up that thread; who asked is told
- * "not answered" after two seconds, and is not told again when the answer
- * comes at last.
+ * Names of users.  The name service is asked on a helper thread, one uid
+ * after the other; what it says, a name or "none", is kept for a while.
+ * An answer that did not come, or came as an error, is not kept.
+ *
+ * Everything but the look-up itself happens on the loop: the requests wait
+ * in a list there in order of their deadlines, for which the helper's alarm
+ * goes off.  A request that is answered by its deadline leaves the list; the
+ * thread's answer, when it comes, then only fills the cache.
  */
-#include "config.h"
+#include <config.h>
 
 #include "daemon/names.h"
 
 #include <errno.h>
 #include <pwd.h>
+#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/queue.h>
+#include <unistd.h>
 
 #include "common/timestamp.h"
 #include "common/xmalloc.h"
 #include "daemon/helper.h"
 
-#define CACHE_MAX	256
-#define CACHE_TIME	(60 * USEC_PER_SEC)
-#define DEADLINE_MS	2000
-#define QUEUE_MAX	1024
-#define PASSWD_MAX	65536	/* bytes of one entry */
-#define FAREWELL_MS	1000
+#define QUEUE_MAX	256	/* look-ups that wait */
+#define CACHE_MAX	1024	/* answers kept */
+#define KEEP_US		(60 * USEC_PER_SEC)
+#define DEADLINE_US	(2 * USEC_PER_SEC)
+#define LEAVE_MS	200	/* a thread that hangs is left behind */
+#define RECORD_MAX	((size_t)1024 * 1024)	/* one entry of passwd */
+
+struct lookup {
+	struct helper_request	 request;	/* first; see helper.h */
+	uid_t			 uid;		/* asked for */
+	char			*name;		/* found, or NULL */
+	bool			 answered;	/* the service knows */
+	int64_t			 deadline;	/* boottime, us */
+	/* Taken away once it was called. */
+	void	(*done)(void *arg, const char *name, bool answered);
+	void			*arg;		/* for done */
+	TAILQ_ENTRY(lookup)	 waiting;	/* in names->waiting with done */
+};
+TAILQ_HEAD(lookup_list, lookup);
 
 struct answer {
-	uid_t		 uid;
-	char		*name;		/* NULL: has none */
-	struct monotime	 at;
-	bool		 used;		/* this slot holds one */
+	uid_t			 uid;		/* of this user */
+	char			*name;		/* NULL: has none */
+	int64_t			 expires;	/* boottime, us */
+	TAILQ_ENTRY(answer)	 by_age;	/* in names->answers */
 };
-
-struct name_request {
-	struct helper_request	 request;	/* first */
-	uid_t			 uid;
-	struct monotime		 asked;
-	bool			 told;		/* the deadline has passed */
-	char			*name;		/* what the thread found */
-	bool			 answered;	/* it found out at all */
-	void			(*done)(void *arg, const char *name,
-				    bool answered);
-	void			*arg;
-	TAILQ_ENTRY(name_request) entry;	/* in names->asked */
-};
-TAILQ_HEAD(name_requests, name_request);
+TAILQ_HEAD(answer_list, answer);
 
 struct names {
-	struct helper		*helper;
-	struct name_requests	 asked;		/* not answered yet, oldest first */
-	struct answer		 cache[CACHE_MAX];
+	struct helper		*helper;	/* the thread */
+	struct lookup_list	 waiting;	/* oldest deadline first */
+	struct answer_list	 answers;	/* oldest first */
+	size_t			 n_answers;	/* of these */
 };
 
-/* True when the service has answered; *name is NULL if there is none. */
-static bool
+/* --- the look-up, on the thread --- */
+
+/* -1: the service gave no answer. */
+static int
 look_up(uid_t uid, char **name)
 {
-	char *buf = xmalloc(PASSWD_MAX);
-	struct passwd pw, *found = NULL;
-	int r;
+	struct passwd entry, *found = NULL;
+	size_t size = 1024;
+	char *buf = NULL;
+	int rc;
 
-	do
-		r = getpwuid_r(uid, &pw, buf, PASSWD_MAX, &found);
-	while (r == EINTR);
-	*name = found != NULL ? xstrdup(found->pw_name) : NULL;
+	*name = NULL;
+	do {
+		size *= 2;
+		buf = xreallocarray(buf, size, 1);
+		do {
+			rc = getpwuid_r(uid, &entry, buf, size, &found);
+		} while (rc == EINTR);
+	} while (rc == ERANGE && size < RECORD_MAX);
+	if (rc == 0 && found != NULL)
+		*name = xstrdup(found->pw_name);
 	free(buf);
-	return found != NULL || r == 0 || r == ENOENT || r == ESRCH;
+	/* Some services say "no such user" by these (getpwuid_r(3)). */
+	if (rc == ENOENT || rc == ESRCH || rc == EBADF || rc == EPERM)
+		return 0;
+	return rc == 0 ? 0 : -1;
 }
 
 static void
@@ -75,82 +92,111 @@ work(void *state, struct helper_request *chain)
 {
 	(void)state;
 	for (; chain != NULL; chain = chain->next) {
-		struct name_request *r = (struct name_request *)chain;
+		struct lookup *l = (struct lookup *)(void *)chain;
 
-		r->answered = look_up(r->uid, &r->name);
+		l->answered = look_up(l->uid, &l->name) == 0;
 	}
 }
 
-/* --- on the loop --- */
-
-static struct answer *
-slot_of(struct names *n, uid_t uid)
-{
-	return &n->cache[uid % CACHE_MAX];
-}
+/* --- the cache, on the loop --- */
 
 static void
-remember(struct names *n, uid_t uid, const char *name)
+forget(struct names *n, struct answer *a)
 {
-	struct answer *a = slot_of(n, uid);
-
+	TAILQ_REMOVE(&n->answers, a, by_age);
+	n->n_answers--;
 	free(a->name);
-	*a = (struct answer){
-		.uid = uid,
-		.name = name != NULL ? xstrdup(name) : NULL,
-		.at = monotime_now(),
-		.used = true,
-	};
+	free(a);
 }
 
-static void	set_alarm(struct names *);
-
-static void
-on_answer(struct helper_request *request, void *arg)
+/* All answers are kept equally long, so the oldest expire first. */
+static struct answer *
+find(struct names *n, uid_t uid)
 {
-	struct name_request *r = (struct name_request *)request;
-	struct names *n = arg;
+	int64_t now = boottime_now().us;
+	struct answer *a;
 
-	if (r->answered)
-		remember(n, r->uid, r->name);
-	if (!r->told) {
-		TAILQ_REMOVE(&n->asked, r, entry);
-		r->done(r->arg, r->name, r->answered);
-	}
-	free(r->name);
-	free(r);
-	set_alarm(n);
+	while ((a = TAILQ_FIRST(&n->answers)) != NULL && a->expires <= now)
+		forget(n, a);
+	TAILQ_FOREACH(a, &n->answers, by_age)
+		if (a->uid == uid)
+			return a;
+	return NULL;
 }
 
 static void
-on_alarm(void *arg)
+keep(struct names *n, uid_t uid, const char *name)
 {
-	struct names *n = arg;
-	struct name_request *r;
-	int64_t limit = monotime_now().us - DEADLINE_MS * USEC_PER_MSEC;
+	struct answer *a = find(n, uid);
 
-	while ((r = TAILQ_FIRST(&n->asked)) != NULL && r->asked.us <= limit) {
-		TAILQ_REMOVE(&n->asked, r, entry);
-		r->told = true;
-		r->done(r->arg, NULL, false);
-	}
-	set_alarm(n);
+	if (a != NULL)
+		forget(n, a);
+	else if (n->n_answers == CACHE_MAX)
+		forget(n, TAILQ_FIRST(&n->answers));
+	a = xcalloc(1, sizeof *a);
+	a->uid = uid;
+	a->name = name != NULL ? xstrdup(name) : NULL;
+	a->expires = boottime_now().us + KEEP_US;
+	TAILQ_INSERT_TAIL(&n->answers, a, by_age);
+	n->n_answers++;
 }
 
-/* For the oldest request that waits. */
+/* --- requests, on the loop --- */
+
+static void	on_deadline(void *arg);
+
 static void
 set_alarm(struct names *n)
 {
-	struct name_request *r = TAILQ_FIRST(&n->asked);
-	int64_t left;
+	struct lookup *first = TAILQ_FIRST(&n->waiting);
+	int64_t us;
 
-	if (r == NULL) {
-		helper_set_alarm(n->helper, -1, on_alarm, n);
+	if (first == NULL) {
+		helper_set_alarm(n->helper, -1, on_deadline, n);
 		return;
 	}
-	left = DEADLINE_MS - (monotime_now().us - r->asked.us) /
-	    USEC_PER_MSEC;
-	helper_set_alarm(n->helper, left > 0 ? (int)left : 0, on_alarm, n);
+	us = first->deadline - boottime_now().us;
+	helper_set_alarm(n->helper, us > 0 ? (int)(us / 1000) + 1 : 0,
+	    on_deadline, n);
+}
+
+/* Tells the caller, once. */
+static void
+tell(struct names *n, struct lookup *l, const char *name, bool answered)
+{
+	void (*done)(void *, const char *, bool) = l->done;
+
+	if (done == NULL)
+		return;
+	l->done = NULL;
+	TAILQ_REMOVE(&n->waiting, l, waiting);
+	done(l->arg, name, answered);
+}
+
+static void
+on_deadline(void *arg)
+{
+	struct names *n = arg;
+	int64_t now = boottime_now().us;
+	struct lookup *l;
+
+	while ((l = TAILQ_FIRST(&n->waiting)) != NULL && l->deadline <= now)
+		tell(n, l, NULL, false);
+	set_alarm(n);
+}
+
+static void
+on_done(struct helper_request *request, void *arg)
+{
+	struct lookup *l = (struct lookup *)(void *)request;
+	struct names *n = arg;
+
+	if (l->answered)
+		keep(n, l->uid, l->name);
+	tell(n, l, l->name, l->answered);
+	set_alarm(n);
+	free(l->name);
+	free(l);
 }
 
 struct names *
@@ -158,49 +204,56 @@ names_new(struct event_base *base)
 {
 	struct names *n = xcalloc(1, sizeof *n);
 
-	TAILQ_INIT(&n->asked);
-	n->helper = helper_new("names", base, QUEUE_MAX, work, NULL);
+	TAILQ_INIT(&n->waiting);
+	TAILQ_INIT(&n->answers);
+	n->helper = helper_new("names", base, QUEUE_MAX, work, n);
+	if (n->helper == NULL) {
+		free(n);
+		return NULL;
+	}
 	return n;
 }
 
+/* Who still waits when the thread hangs is not told any more. */
 void
 names_free(struct names *n)
 {
-	if (n == NULL)
+	struct answer *a;
+
+	if (n == NULL || !helper_free_within(n->helper, LEAVE_MS))
 		return;
-	if (n->helper != NULL && !helper_free_within(n->helper, FAREWELL_MS))
-		return;		/* hangs: keeps its requests for good */
-	for (size_t i = 0; i < CACHE_MAX; i++)
-		free(n->cache[i].name);
+	while ((a = TAILQ_FIRST(&n->answers)) != NULL)
+		forget(n, a);
 	free(n);
 }
 
 void
 names_of_uid(struct names *n, uid_t uid,
-    void (*done)(void *arg, const char *name, bool answered), void *arg)
+    void (*done)(void *, const char *, bool), void *arg)
 {
-	const struct answer *a = slot_of(n, uid);
-	struct name_request *r;
+	struct answer *known = find(n, uid);
+	struct lookup *l;
 
-	if (a->used && a->uid == uid &&
-	    monotime_now().us - a->at.us < CACHE_TIME) {
-		done(arg, a->name, true);
+	if (known != NULL) {
+		done(arg, known->name, true);
 		return;
 	}
-	r = xcalloc(1, sizeof *r);
-	r->request.done = on_answer;
-	r->request.arg = n;
-	r->uid = uid;
-	r->asked = monotime_now();
-	r->done = done;
-	r->arg = arg;
-	if (n->helper == NULL || !helper_submit(n->helper, &r->request)) {
-		free(r);
+	l = xcalloc(1, sizeof *l);
+	l->request.done = on_done;
+	l->request.arg = n;
+	l->uid = uid;
+	l->done = done;
+	l->arg = arg;
+	l->deadline = boottime_now().us + DEADLINE_US;
+	if (!helper_submit(n->helper, &l->request)) {
+		/* So many wait that this one would miss its deadline. */
+		free(l);
 		done(arg, NULL, false);
 		return;
 	}
-	TAILQ_INSERT_TAIL(&n->asked, r, entry);
-	set_alarm(n);
+	TAILQ_INSERT_TAIL(&n->waiting, l, waiting);
+	if (TAILQ_FIRST(&n->waiting) == l)
+		set_alarm(n);
 }
 
 char *
@@ -208,6 +261,5 @@ names_of_uid_now(uid_t uid)
 {
 	char *name;
 
-	look_up(uid, &name);
-	return name;
+	return look_up(uid, &name) == 0 ? name : NULL;
 }
