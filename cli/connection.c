@@ -333,6 +333,8 @@ static enum exit_status
 read_line(struct connection *conn, size_t *len, int64_t deadline,
     int64_t timeout_ms, struct error *err)
 {
+	char bytes[READ_SIZE];
+	char bytes[READ_SIZE];
 	size_t seen = 0;
 
 	for (;;) {
@@ -351,14 +353,13 @@ read_line(struct connection *conn, size_t *len, int64_t deadline,
 		result = wait_for(conn, conn->fd, POLLIN, deadline);
 		if (result != WAIT_READY)
 			return wait_failed(conn, result, timeout_ms, err);
-		strbuf_grow(&conn->input, READ_SIZE);
-		n = recv(conn->fd, conn->input.buf + seen, READ_SIZE, 0);
+		n = recv(conn->fd, bytes, sizeof bytes, 0);
 		if (n == 0)
 			return lost(conn, "it closed the connection", err);
 		if (n == -1 && errno != EAGAIN && errno != EINTR)
 			return lost(conn, strerrordesc_np(errno), err);
 		if (n > 0)
-			strbuf_setlen(&conn->input, seen + (size_t)n);
+			strbuf_add(&conn->input, bytes, (size_t)n);
 	}
 }
 

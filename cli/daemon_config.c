@@ -22,17 +22,18 @@ static bool
 read_file(const char *path, struct strbuf *text)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t n = -1;
+	char bytes[READ_SIZE];
+	char bytes[READ_SIZE];
 	struct stat st;
+	ssize_t n = -1;
 
 	if (fd == -1)
 		return false;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		do {
-			strbuf_grow(text, READ_SIZE);
-			n = read(fd, text->buf + text->len, READ_SIZE);
+			n = read(fd, bytes, sizeof bytes);
 			if (n > 0)
-				strbuf_setlen(text, text->len + (size_t)n);
+				strbuf_add(text, bytes, (size_t)n);
 		} while (n > 0 && text->len <= INIFILE_FILE_MAX);
 	close(fd);
 	return n == 0;

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/protocol.h"
 #include "common/xmalloc.h"
 #include "common/zone.h"
 #include "daemon/control.h"
@@ -241,6 +242,23 @@ is_system_daemon(const struct daemon *d)
 	return geteuid() == 0 && !d->config->user;
 }
 
+/* Clear of the numbers at which a worker is given its descriptors. */
+static int
+open_program(struct daemon *d, const char *path, struct error *err)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);
+
+	if (fd >= 0) {
+		d->program_fd = fcntl(fd, F_DUPFD_CLOEXEC,
+		    PROTOCOL_FD_SPOOL + 1);
+		close(fd);
+	}
+	if (fd < 0 || d->program_fd < 0)
+		return error_set_errno(err, errno, "can't open the worker "
+		    "program %s (see --worker)", path);
+	return 0;
+}
+
 static int
 open_instance(struct daemon *d, struct error *err)
 {
@@ -249,10 +267,8 @@ open_instance(struct daemon *d, struct error *err)
 	d->instance = instance_open(c->state_dir, c->runtime_dir, err);
 	if (d->instance == NULL)
 		return -1;
-	d->program_fd = open(c->worker_program, O_PATH | O_CLOEXEC);
-	if (d->program_fd < 0)
-		return error_set_errno(err, errno, "can't open the worker "
-		    "program %s (see --worker)", c->worker_program);
+	if (open_program(d, c->worker_program, err) != 0)
+		return -1;
 	d->store = store_open(c->state_dir, err);
 	if (d->store == NULL)
 		return -1;
