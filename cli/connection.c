@@ -334,7 +334,6 @@ read_line(struct connection *conn, size_t *len, int64_t deadline,
     int64_t timeout_ms, struct error *err)
 {
 	char bytes[READ_SIZE];
-	char bytes[READ_SIZE];
 	size_t seen = 0;
 
 	for (;;) {

@@ -23,7 +23,6 @@ read_file(const char *path, struct strbuf *text)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char bytes[READ_SIZE];
-	char bytes[READ_SIZE];
 	struct stat st;
 	ssize_t n = -1;
 
