@@ -255,7 +255,7 @@ files_find_workers_now(const struct files_context *context,
 		rc = -1;
 	free(spool);
 	numbers_sort(&list);
-	if (rc == 0)
+	if (rc == 0 && list.n > 0)
 		left->v = xcalloc(list.n, sizeof *left->v);
 	for (size_t i = 0; rc == 0 && i < list.n; i++) {
 		rc = look_at(context, list.v[i], &left->v[i], err);
