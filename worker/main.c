@@ -188,6 +188,21 @@ raise_files(struct worker_options *options, struct error *err)
 	return 0;
 }
 
+/* Children are spared a write that changes nothing, or is not allowed. */
+static void
+skip_needless_oom(struct worker_options *options)
+{
+	char text[16] = "";
+	int fd = open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
+
+	if (fd == -1)
+		return;
+	if (read(fd, text, sizeof text - 1) > 0 &&
+	    strtol(text, NULL, 10) == options->limits.oom)
+		options->limits.has_oom = false;
+	close(fd);
+}
+
 static int
 set_signals(struct error *err)
 {
@@ -217,6 +232,7 @@ become_worker(struct worker_options *options, struct error *err)
 	if (check_descriptors(err) == -1 || raise_files(options, err) == -1 ||
 	    set_signals(err) == -1)
 		return -1;
+	skip_needless_oom(options);
 	/* Refused to the leader of a group, who has what it is for. */
 	if (setsid() == -1 && errno != EPERM)
 		return error_set_errno(err, errno, "no session of its own");

@@ -310,20 +310,23 @@ run_result(const struct run *run)
 	return &run->end;
 }
 
-/* To all that belongs to it, in its group and out of it. */
+/*
+ * To all that belongs to it, out of its group and in it.  In this order: the
+ * death of a parent in the group would hide what it had.
+ */
 static void
 signal_all(struct run *run, int signum, size_t *left)
 {
 	struct error err;
 
-	send_signal(run, -run->spawn.pid, signum);
 	if (family_signal(run->host->family, run->spawn.pid,
 	    run->end.tag.run_id, &run->known, poller_now(run->host->poller),
-	    signum, left, &err) == 0)
-		return;
-	log_warning("run", "run=%llu %s",
-	    (unsigned long long)run->end.tag.run_id, err.text);
-	*left = 0;
+	    signum, left, &err) == -1) {
+		log_warning("run", "run=%llu %s",
+		    (unsigned long long)run->end.tag.run_id, err.text);
+		*left = 0;
+	}
+	send_signal(run, -run->spawn.pid, signum);
 }
 
 static void
