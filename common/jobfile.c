@@ -18,6 +18,7 @@
 #include "common/inifile.h"
 #include "common/jobfile_internal.h"
 #include "common/strbuf.h"
+#include "common/utf8.h"
 #include "common/xmalloc.h"
 
 #define SECTION_DEFAULTS "defaults"
@@ -86,11 +87,35 @@ add_section(struct strbuf *out, const char *section)
 		strbuf_addf(out, "[%s] ", quoted);
 }
 
+/* One line of UTF-8 without control characters, whatever it quotes. */
+static char *
+printable(const struct strbuf *text)
+{
+	struct strbuf out = STRBUF_INIT;
+	size_t i = 0;
+	bool valid;
+
+	while (i < text->len) {
+		size_t n = utf8_sequence(text->buf + i, text->len - i, &valid);
+		unsigned char c = (unsigned char)text->buf[i];
+
+		if (valid && c >= 0x20 && c != 0x7f) {
+			strbuf_add(&out, text->buf + i, n);
+			i += n;
+		} else {
+			strbuf_addf(&out, "\\x%02x", c);
+			i++;
+		}
+	}
+	return strbuf_detach(&out);
+}
+
 static char *
 problem_text(const char *file, int line, const char *section,
     const char *key, const char *sentence)
 {
 	struct strbuf out = STRBUF_INIT;
+	char *text;
 
 	strbuf_addf(&out, "%s:", file);
 	if (line > 0)
@@ -101,7 +126,9 @@ problem_text(const char *file, int line, const char *section,
 	if (*key != '\0')
 		strbuf_addf(&out, "%s: ", key);
 	strbuf_addstr(&out, sentence);
-	return strbuf_detach(&out);
+	text = printable(&out);
+	strbuf_release(&out);
+	return text;
 }
 
 static void
