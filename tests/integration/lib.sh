@@ -155,11 +155,68 @@ cc() {
 	timeout -k 5 "${CC_TIMEOUT:-90}" "$CRONCTL" --socket "$SOCK" "$@"
 }
 
-# json FIELD: the values of one field in lines of JSON objects on stdin, one
-# a line; strings without their quotes, as they were escaped.
+# json FIELD: the values of one field in lines of JSON objects on stdin, the
+# first of each line; strings without their quotes, as they were escaped.
 json() {
-	sed -nE -e 's/^.*"'"$1"'": ?"(([^"\\]|\\.)*)".*$/\1/p;t' \
-	    -e 's/^.*"'"$1"'": ?([^,}" ]+).*$/\1/p'
+	awk -v key="\"$1\":" '{
+		at = index($0, key)
+		if (at == 0)
+			next
+		value = substr($0, at + length(key))
+		sub(/^ */, "", value)
+		if (value ~ /^"/) {
+			value = substr(value, 2)
+			match(value, /^([^"\\]|\\.)*/)
+		} else
+			match(value, /^[^],} ]*/)
+		print substr(value, 1, RLENGTH)
+	}'
+}
+
+# expect_json: every line of stdin is one JSON value (RFC 8259), and there is
+# one at least.  Values are folded from the inside out.
+expect_json() {
+	awk '
+	{
+		text = $0
+		hex = "[0-9a-fA-F]"
+		string = "\"([^\"\\\\]|\\\\[\"\\\\/bfnrt]|\\\\u" \
+		    hex hex hex hex ")*\""
+		gsub(string, "S", text)
+		gsub(/-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/, "V",
+		    text)
+		gsub(/true|false|null/, "V", text)
+		gsub(/[ \t]/, "", text)
+		do {
+			n = gsub(/\{(S:[SV](,S:[SV])*)?\}/, "V", text)
+			n += gsub(/\[([SV](,[SV])*)?\]/, "V", text)
+		} while (n > 0)
+		if (text !~ /^[SV]$/) {
+			print "no JSON: " $0
+			bad = 1
+		}
+	}
+	END { exit bad || NR == 0 }' >&2
+}
+
+# rows JOB: its history as JSON, the newest first.
+rows() {
+	cc --json history "$1" -n 1000
+}
+# count_rows JOB FIELD VALUE: how many of these rows have that.
+count_rows() {
+	rows "$1" | json "$2" | grep -cxF -- "$3"
+}
+# has_rows N JOB FIELD VALUE: at least N.
+has_rows() {
+	[ "$(count_rows "$2" "$3" "$4")" -ge "$1" ]
+}
+# live_runs JOB: how many run now.
+live_runs() {
+	cc --json list "$1" | json running
+}
+has_live_runs() {
+	[ "$(live_runs "$2")" -eq "$1" ]
 }
 
 # job FILE: writes a job file of the current instance from stdin.
@@ -236,19 +293,22 @@ kill_daemon() {
 	wait_for 30 daemon_ended
 }
 
-# own_pids [NAME]: processes that this test started, by the mark in their
-# environment or its directory in their arguments or environment; with a NAME
-# only those of that program.
+# own_pids [NAME]: processes that this test started, by its directory in their
+# arguments or environment, or, of workers, open; with a NAME only those of
+# that program.
 own_pids() {
 	local p comm
 	for p in /proc/[0-9]*; do
-		if [ -n "${1-}" ]; then
-			read -r comm <"$p/comm" || continue
-			[ "$comm" = "${1:0:15}" ] || continue
-		fi
+		read -r comm <"$p/comm" || continue
+		[ -z "${1-}" ] || [ "$comm" = "${1:0:15}" ] || continue
 		[ "${p#/proc/}" = "$BASHPID" ] || [ "${p#/proc/}" = $$ ] &&
 			continue
-		grep -qsF "$T" "$p/environ" "$p/cmdline" && echo "${p#/proc/}"
+		case $comm in
+		cronctl-worker)
+			[[ $(readlink "$p/fd/2" "$p/fd/6") = *"$T/"* ]] ;;
+		*)
+			grep -qsF "$T" "$p/environ" "$p/cmdline" ;;
+		esac && echo "${p#/proc/}"
 	done 2>/dev/null
 	return 0
 }
