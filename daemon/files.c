@@ -8,7 +8,7 @@
  * lets go of all references but those in its result before that is handed
  * over; sharing zones between jobs is the loop's.
  */
-#include <config.h>
+#include "config.h"
 
 #include "daemon/files.h"
 

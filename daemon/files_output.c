@@ -3,7 +3,7 @@
  * Pages of a run's kept output.  How head, dropped bytes and tail are joined
  * is common/outputfile's; here it is only done beside the loop.
  */
-#include <config.h>
+#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
  * is not missed.  Numbers come from a durable counter and are never used
  * twice, so a name that is removed here can't be a later worker's.
  */
-#include <config.h>
+#include "config.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -14,7 +14,7 @@
  * Cost: one wake-up of the thread and one of the loop for all requests that
  * come together.
  */
-#include <config.h>
+#include "config.h"
 
 #include "daemon/helper.h"
 

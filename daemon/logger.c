@@ -7,7 +7,7 @@
  * When the reader of stderr sleeps, that thread sleeps with it and the queue
  * fills; from then on lines are dropped and counted.  Nobody else waits.
  */
-#include <config.h>
+#include "config.h"
 
 #include "daemon/logger.h"
 

@@ -9,7 +9,7 @@
  * goes off.  A request that is answered by its deadline leaves the list; the
  * thread's answer, when it comes, then only fills the cache.
  */
-#include <config.h>
+#include "config.h"
 
 #include "daemon/names.h"
 

@@ -7,7 +7,7 @@
  * sources: the runs and outcomes of all jobs, or those of each id that a
  * name has had.  Only with_output may have to pass over many rows.
  */
-#include <config.h>
+#include "config.h"
 
 #include "daemon/query.h"
 

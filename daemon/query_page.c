@@ -7,7 +7,7 @@
  * ends with the key of its last row, and the next one takes what comes after
  * that key, so rows that arrive in between move nothing.  Knows no database.
  */
-#include <config.h>
+#include "config.h"
 
 #include "daemon/query_page.h"
 

@@ -12,7 +12,7 @@
  * Loop and thread share nothing but the batches: each comes back with a
  * report, and the loop's counters are made from those alone.
  */
-#include <config.h>
+#include "config.h"
 
 #include "daemon/store.h"
 

@@ -179,6 +179,7 @@ void	store_put_run_dropped(struct store *, uint64_t run_id);
 void	store_put_pending(struct store *, const struct pending_row *);
 void	store_put_pending_decided(struct store *, int64_t job_id,
 	    uint32_t era, int64_t occurrence);
+/* Without a good text the last good one, and its time, stay. */
 void	store_put_file(struct store *, const struct file_row *);
 void	store_put_file_gone(struct store *, const char *name);
 void	store_put_era(struct store *, const struct era_row *);
@@ -214,9 +215,10 @@ int		 store_start_thread(struct store *, struct event_base *);
 
 /* Loop: hands the batch over; nothing is done when it is empty. */
 void		 store_flush(struct store *);
-/* Thread (or test): one transaction; false when nothing waited. */
+/* What the thread does; for tests: one transaction.  False when nothing
+ * waited. */
 bool		 store_step(struct store *);
-/* Loop (or test): completion callbacks. */
+/* What the loop does with what comes back; for tests: the callbacks. */
 void		 store_complete(struct store *);
 /* Test and start-up: flush, step and complete until nothing waits. */
 int		 store_sync(struct store *, struct error *err);

@@ -4,7 +4,7 @@
  * thread can free what the loop made in one call.  Where the pointers of a
  * row are, and how large it is, is a table.
  */
-#include <config.h>
+#include "config.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * Cost: one pass over the jobs in force, the open runs, what is pending, and
  * the files; never over the ledger.
  */
-#include <config.h>
+#include "config.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Rows as values: their words, copies and releases.  Knows no database. */
-#include <config.h>
+#include "config.h"
 
 #include "daemon/store.h"
 

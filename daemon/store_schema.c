@@ -8,7 +8,7 @@
  * for a store without jobs.  Tables are STRICT, so types hold even after
  * somebody else has written into them.
  */
-#include <config.h>
+#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
  * the disk: it is left out, with a line in the log, rather than keep every
  * other fact from the disk for ever.
  */
-#include <config.h>
+#include "config.h"
 
 #include <inttypes.h>
 #include <string.h>
