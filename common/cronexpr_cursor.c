@@ -48,7 +48,7 @@ cronexpr_quote(char buf[CRONEXPR_QUOTE_MAX], const char *s, size_t len)
 
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)s[i];
-		bool start = (c & 0xc0) != 0x80;
+		bool start = !text || (c & 0xc0) != 0x80;
 
 		if (start && n + 4 > room) {
 			memcpy(buf + n, "...", 4);

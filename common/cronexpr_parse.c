@@ -89,9 +89,11 @@ fault_too_few(const struct cronexpr_parser *p, const struct piece *pieces,
     size_t n)
 {
 	static const char *const missing[FIELDS_LEAST] = {
-		"all of them are", "hour, day of month, month and day of week "
-		"are", "day of month, month and day of week are",
-		"month and day of week are", "day of week is"
+		"all of them are",
+		"hour, day of month, month and day of week are",
+		"day of month, month and day of week are",
+		"month and day of week are",
+		"day of week is"
 	};
 	char last[CRONEXPR_QUOTE_MAX] = "";
 	const char *near = NULL;

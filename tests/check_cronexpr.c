@@ -271,6 +271,20 @@ START_TEST(refusals_name_field_column_and_range)
 }
 END_TEST
 
+/* Found by fuzz_cronexpr: bytes that only go on, without a beginning. */
+START_TEST(broken_utf8_of_any_length_is_cut)
+{
+	char text[300];
+	struct error err = { "" };
+
+	memset(text, 0xba, sizeof(text));
+	memcpy(text, "1 1 1 1 ", 8);
+	ck_assert_ptr_null(cronexpr_parse(text, sizeof(text), NULL, &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "\"????"));
+	ck_assert_ptr_nonnull(strstr(err.text, "...\""));
+}
+END_TEST
+
 START_TEST(hash_items_out_of_place_are_refused)
 {
 	static const char *const texts[] = {
@@ -406,6 +420,7 @@ cronexpr_suite(void)
 	t = tcase_create("facts");
 	tcase_add_loop_test(t, refusals_name_field_column_and_range, 0,
 	    N(refusals));
+	tcase_add_test(t, broken_utf8_of_any_length_is_cut);
 	tcase_add_loop_test(t, hash_items_out_of_place_are_refused, 0, 22);
 	tcase_add_test(t, overlong_text_is_refused);
 	tcase_add_loop_test(t, facts_are_told, 0, N(facts));
