@@ -239,13 +239,13 @@ exec(struct cli *cli, const struct arguments *args)
 	struct error err;
 
 	jobdef_settings_init(&settings);
-	if (jobdef_name_check(args->operands[0], &err) == -1)
-		definition_error(&c, 0, NULL, err.text);
 	collect(&c, args, &settings);
-	/* Wrong options don't hide a wrong schedule. */
+	/* Wrong options hide neither a wrong schedule nor a wrong name. */
 	if (jobdef_settings_get(&settings, "schedule") != NULL &&
 	    jobdef_settings_get(&settings, "command") != NULL)
 		check_whole(&c, args->operands[0], &settings);
+	else if (jobdef_name_check(args->operands[0], &err) == -1)
+		definition_error(&c, 0, NULL, err.text);
 	if (c.n == 0)
 		status = send_definition(cli, args, &settings);
 	jobdef_settings_release(&settings);

@@ -33,15 +33,15 @@ static const struct arguments_option options[] = {
 enum { RUN, JOB, DUE, LATE, TOOK, RESULT, OUTPUT, NOTE };
 
 static const struct output_table_column columns[] = {
-	[RUN] = { "RUN", 1, 0, true },
-	[JOB] = { "JOB", 12, 3, false },
-	[DUE] = { "DUE", 5, 0, false },
-	[LATE] = { "LATE", 4, 0, true },
-	[TOOK] = { "TOOK", 4, 0, true },
-	[RESULT] = { "RESULT", 8, 2, false },
-	[OUTPUT] = { "OUTPUT", 4, 0, true },
-	[NOTE] = { "NOTE", 4, 1, false },
-	{ NULL, 0, 0, false }
+	[RUN] = { "RUN", 0, 0, 0, true },
+	[JOB] = { "JOB", 16, 8, 2, false },
+	[DUE] = { "DUE", 0, 0, 0, false },
+	[LATE] = { "LATE", 0, 0, 0, true },
+	[TOOK] = { "TOOK", 0, 0, 0, true },
+	[RESULT] = { "RESULT", 12, 6, 3, false },
+	[OUTPUT] = { "OUTPUT", 0, 0, 0, true },
+	[NOTE] = { "NOTE", 18, 4, 1, false },
+	{ NULL, 0, 0, 0, false }
 };
 
 /* What is being collected. */
@@ -59,7 +59,7 @@ set_near(const struct listing *l, const struct message *row, const char *key)
 	int64_t t;
 
 	if (facts_integer(row, key, &t)) {
-		text_time_near(&text, &l->cli->clock, t);
+		text_time_near(&text, &l->cli->clock, t, true);
 		output_table_cell(l->table, DUE, text.buf, TABLE_PLAIN);
 	}
 	strbuf_release(&text);
@@ -146,7 +146,7 @@ outcome_note(struct strbuf *out, const struct listing *l,
 	if (facts_integer(row, "count", &count))
 		strbuf_addf(out, "%" PRId64 "\xc3\x97 ", count);
 	strbuf_addstr(out, "to ");
-	text_time_near(out, &l->cli->clock, last);
+	text_time_near(out, &l->cli->clock, last, true);
 }
 
 static void

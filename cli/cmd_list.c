@@ -37,12 +37,12 @@ static const char *const states[] = {
 enum { JOB, STATE, SCHEDULE, LAST, NEXT };
 
 static const struct output_table_column columns[] = {
-	[JOB] = { "JOB", 12, 4, false },
-	[STATE] = { "STATE", 10, 3, false },
-	[SCHEDULE] = { "SCHEDULE", 8, 1, false },
-	[LAST] = { "LAST", 8, 2, false },
-	[NEXT] = { "NEXT", 11, 5, false },
-	{ NULL, 0, 0, false }
+	[JOB] = { "JOB", 24, 12, 4, false },
+	[STATE] = { "STATE", 12, 8, 3, false },
+	[SCHEDULE] = { "SCHEDULE", 14, 8, 1, false },
+	[LAST] = { "LAST", 10, 8, 2, false },
+	[NEXT] = { "NEXT", 19, 11, 5, false },
+	{ NULL, 0, 0, 0, false }
 };
 
 /* What the list adds up to. */
@@ -118,7 +118,7 @@ job_last(struct strbuf *out, const struct cli *cli, const struct message *job)
 	}
 	if (facts_number(last, "ended", &ended)) {
 		strbuf_addstr(out, ", ");
-		text_relative(out, ended - (double)cli->clock.now);
+		text_ago(out, (double)cli->clock.now - ended);
 	}
 	return is_state(last, "succeeded") ? TABLE_PLAIN : TABLE_RED;
 }
@@ -130,15 +130,14 @@ job_next(struct strbuf *out, const struct cli *cli, const struct message *job)
 	int64_t skips = message_get_integer(job, "skips", 0), next;
 
 	if (message_get_bool(job, "stuck", false)) {
-		strbuf_addf(out, "skipped %" PRId64 "\xc3\x97 by overlap",
-		    skips);
+		strbuf_addf(out, "skipped %" PRId64 "\xc3\x97", skips);
 		return;
 	}
 	if (!facts_integer(job, "next", &next)) {
 		strbuf_addstr(out, "-");
 		return;
 	}
-	text_time_near(out, &cli->clock, next);
+	text_time_near(out, &cli->clock, next, false);
 	strbuf_addstr(out, "  ");
 	text_relative(out, (double)(next - cli->clock.now));
 }
@@ -201,12 +200,14 @@ print_sums(const struct sums *sums)
 	struct strbuf line = STRBUF_INIT;
 	bool first = true;
 
-	text_count(&line, sums->jobs, "job");
+	if (sums->jobs > 0)
+		text_count(&line, sums->jobs, "job");
 	add_sum(&line, sums->running, "running", &first);
 	add_sum(&line, sums->failing, "failing", &first);
 	add_sum(&line, sums->stuck, "stuck", &first);
 	add_sum(&line, sums->disabled, "disabled", &first);
-	printf("%s\n", line.buf);
+	if (line.len > 0)
+		printf("%s\n", line.buf);
 	if (sums->files_in_error > 0) {
 		strbuf_reset(&line);
 		text_count(&line, sums->files_in_error, "job file");

@@ -27,17 +27,9 @@ static void
 print_change(char what, const struct message *change)
 {
 	struct strbuf name = STRBUF_INIT, detail = STRBUF_INIT;
-	const struct message *keys = message_get(change, "keys");
 
 	text_escape(&name, facts_string(change, "job", ""));
-	for (size_t i = 0; keys != NULL && i < message_count(keys); i++) {
-		const char *key = message_value_string(message_at(keys, i));
-
-		if (key != NULL) {
-			strbuf_addstr(&detail, i > 0 ? ", " : "");
-			text_escape(&detail, key);
-		}
-	}
+	text_escape(&detail, facts_string(change, "detail", ""));
 	if (detail.len > 0)
 		printf("%c %-*s  %s\n", what, RELOAD_NAME, name.buf,
 		    detail.buf);
@@ -69,10 +61,11 @@ count_of(const struct message *result, const char *key)
 static void
 print_result(const struct message *result, bool plan)
 {
+	int64_t left_out = message_get_integer(result, "left_out", 0);
 	struct strbuf line = STRBUF_INIT;
 	size_t added, changed, removed;
 
-	strbuf_addstr(&line, plan ? "would be: " : "reloaded: ");
+	strbuf_addstr(&line, plan ? "plan: " : "reloaded: ");
 	added = print_changes('+', result, "added");
 	changed = print_changes('~', result, "changed");
 	removed = print_changes('-', result, "removed");
@@ -84,6 +77,11 @@ print_result(const struct message *result, bool plan)
 	strbuf_addstr(&line, " removed, ");
 	text_number(&line, message_get_integer(result, "unchanged", 0));
 	strbuf_addstr(&line, " unchanged");
+	if (left_out > 0) {
+		strbuf_addstr(&line, "; ");
+		text_number(&line, left_out);
+		strbuf_addstr(&line, " more changes are not counted here");
+	}
 	printf("%s\n", line.buf);
 	strbuf_release(&line);
 }

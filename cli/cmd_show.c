@@ -62,7 +62,8 @@ print_head(const struct cli *cli, const struct message *job)
 		    failures);
 		if (facts_number(job, "failing_since", &since)) {
 			strbuf_addstr(&line, " since ");
-			text_time_near(&line, &cli->clock, (int64_t)since);
+			text_time_near(&line, &cli->clock, (int64_t)since,
+			    true);
 		}
 	}
 	if (message_get_bool(job, "stuck", false))
@@ -118,8 +119,7 @@ print_last(const struct cli *cli, const struct message *job)
 		}
 		if (facts_number(last, "ended", &ended)) {
 			strbuf_addstr(&line, ", ");
-			text_relative(&line, ended -
-			    (double)cli->clock.now);
+			text_ago(&line, (double)cli->clock.now - ended);
 		}
 	}
 	print_line("last", &line);

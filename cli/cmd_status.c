@@ -100,31 +100,26 @@ print_running(const struct message *status)
 	strbuf_release(&line);
 }
 
+/* "53 started   35 ok, 17 failed   86 skipped   0 missed   (since start)" */
 static void
-add_count(void *arg, const char *key, const struct message *value)
+print_outcomes(const struct message *status)
 {
-	struct strbuf *line = arg;
-	int64_t n = message_value_integer(value, 0);
-
-	if (n == 0 && strcmp(key, "started") != 0)
-		return;
-	if (line->len > 0)
-		strbuf_addstr(line, ", ");
-	text_number(line, n);
-	strbuf_addch(line, ' ');
-	facts_words(line, key);
-}
-
-static void
-print_today(const struct message *status)
-{
-	const struct message *today = message_get(status, "today");
+	const struct message *sums = message_get(status, "since_start");
 	struct strbuf line = STRBUF_INIT;
 
-	if (today != NULL && message_is_object(today))
-		message_each(today, add_count, &line);
-	if (line.len > 0)
-		print_line("today", &line);
+	if (sums == NULL)
+		return;
+	text_number(&line, message_get_integer(sums, "started", 0));
+	strbuf_addstr(&line, " started   ");
+	text_number(&line, message_get_integer(sums, "succeeded", 0));
+	strbuf_addstr(&line, " ok, ");
+	text_number(&line, message_get_integer(sums, "failed", 0));
+	strbuf_addstr(&line, " failed   ");
+	text_number(&line, message_get_integer(sums, "skipped", 0));
+	strbuf_addstr(&line, " skipped   ");
+	text_number(&line, message_get_integer(sums, "missed", 0));
+	strbuf_addstr(&line, " missed   (since it is up)");
+	print_line("outcomes", &line);
 	strbuf_release(&line);
 }
 
@@ -166,7 +161,7 @@ print_store(const struct cli *cli, const struct message *status)
 	}
 	if (facts_number(store, "last_commit", &commit) && commit > 0) {
 		strbuf_addstr(&line, ", last commit ");
-		text_relative(&line, commit - (double)cli->clock.now);
+		text_ago(&line, (double)cli->clock.now - commit);
 	}
 	if (facts_integer(store, "size", &size)) {
 		strbuf_addstr(&line, ", ");
@@ -184,7 +179,7 @@ print_files(const struct message *status)
 {
 	const struct message *files = message_get(status, "files"), *errors;
 	struct strbuf line = STRBUF_INIT;
-	int64_t ignored;
+	int64_t ignored, total;
 	size_t n;
 
 	if (files == NULL)
@@ -199,10 +194,13 @@ print_files(const struct message *status)
 		text_number(&line, ignored);
 		strbuf_addstr(&line, " left alone (not *.ini)");
 	}
-	if (n > 0) {
+	total = message_get_integer(files, "errors_total", (int64_t)n);
+	if (total > 0) {
 		strbuf_addstr(&line, ", ");
-		text_count(&line, (int64_t)n, "error");
-		strbuf_addstr(&line, "; last good versions in force");
+		text_count(&line, total, "error");
+		strbuf_addstr(&line, " in ");
+		text_number(&line, message_get_integer(files, "in_error", 0));
+		strbuf_addstr(&line, " of them; last good version in force");
 	}
 	print_line("files", &line);
 	for (size_t i = 0; i < n; i++) {
@@ -233,7 +231,7 @@ exec(struct cli *cli, const struct arguments *args)
 		/* Who may not see it is told no numbers. */
 		if (message_get(status, "max_running") != NULL)
 			print_running(status);
-		print_today(status);
+		print_outcomes(status);
 		print_late(status);
 		print_store(cli, status);
 		print_files(status);

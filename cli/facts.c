@@ -149,7 +149,6 @@ static void
 add_end(struct strbuf *out, const struct message *run)
 {
 	const char *state = facts_string(run, "state", "unknown");
-	int64_t by;
 
 	if (strcmp(state, "succeeded") == 0) {
 		strbuf_addstr(out, "succeeded");
@@ -161,8 +160,6 @@ add_end(struct strbuf *out, const struct message *run)
 		add_signal(out, run);
 	} else if (strcmp(state, "killed") == 0) {
 		strbuf_addstr(out, "was killed");
-		if (facts_integer(run, "killed_by", &by))
-			strbuf_addf(out, " by uid %" PRId64, by);
 	} else if (strcmp(state, "start_failed") == 0) {
 		strbuf_addf(out, "could not start (%s)",
 		    facts_string(run, "stage", "stage unknown"));

@@ -113,27 +113,35 @@ total_width(const struct output_table *t)
 	return total;
 }
 
-/* Cuts columns in their order until the table fits. */
+/* Cuts columns in their order until the table fits, or all are cut. */
+static void
+cut_columns(struct output_table *t, size_t width, bool to_minimum)
+{
+	for (int order = 1; order <= COLUMNS_MAX; order++)
+		for (size_t c = 0; c < t->n_columns; c++) {
+			size_t total = total_width(t), least;
+
+			if (total <= width)
+				return;
+			least = to_minimum ? t->columns[c].min :
+			    t->columns[c].serves;
+			if (t->columns[c].shrink != order ||
+			    t->width[c] <= least)
+				continue;
+			if (t->width[c] - least > total - width)
+				t->width[c] -= total - width;
+			else
+				t->width[c] = least;
+		}
+}
+
 static void
 fit(struct output_table *t, size_t width)
 {
 	for (size_t c = 0; c < t->n_columns; c++)
 		t->width[c] = natural_width(t, c);
-	for (int order = 1; order <= COLUMNS_MAX; order++)
-		for (size_t c = 0; c < t->n_columns; c++) {
-			size_t total = total_width(t), min;
-
-			if (total <= width)
-				return;
-			min = t->columns[c].min;
-			if (t->columns[c].shrink != order ||
-			    t->width[c] <= min)
-				continue;
-			if (t->width[c] - min > total - width)
-				t->width[c] -= total - width;
-			else
-				t->width[c] = min;
-		}
+	cut_columns(t, width, false);
+	cut_columns(t, width, true);
 }
 
 static const char *

@@ -8,13 +8,14 @@
 /*
  * A table on standard output that never wraps: columns are as wide as their
  * cells; if that is too wide for the terminal they are cut, in an order the
- * caller gives, each down to a minimum.
+ * caller gives, each first to a width that still serves, then to a minimum.
  */
 struct output_table;
 
 struct output_table_column {
 	const char	*title;		/* NULL ends a list of columns */
-	size_t		 min;		/* columns it keeps when cut */
+	size_t		 serves;	/* cut to this much first, then ... */
+	size_t		 min;		/* ... to this at the least */
 	int		 shrink;	/* cut in this order, 1 first; 0: never */
 	bool		 right;		/* numbers */
 };

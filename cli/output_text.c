@@ -247,7 +247,8 @@ text_time(struct strbuf *out, const struct text_clock *clock, int64_t t)
 }
 
 void
-text_time_near(struct strbuf *out, const struct text_clock *clock, int64_t t)
+text_time_near(struct strbuf *out, const struct text_clock *clock, int64_t t,
+    bool exact)
 {
 	int64_t now = clock->now;
 	struct civil c, today;
@@ -258,13 +259,16 @@ text_time_near(struct strbuf *out, const struct text_clock *clock, int64_t t)
 	days = civil_days(c.year, c.month, c.day) -
 	    civil_days(today.year, today.month, today.day);
 	if (days < -6 || days > 6)
-		strbuf_addf(out, "%04" PRId64 "-%02d-%02d ", c.year, c.month,
+		strbuf_addf(out, "%04" PRId64 "-%02d-%02d", c.year, c.month,
 		    c.day);
 	else if (days != 0)
-		strbuf_addf(out, "%s ", weekdays[civil_weekday(
+		strbuf_addstr(out, weekdays[civil_weekday(
 		    civil_days(c.year, c.month, c.day))]);
-	strbuf_addf(out, "%02d:%02d", c.hour, c.minute);
-	if (c.second != 0)
+	if ((days < -6 || days > 6) && !exact)
+		return;
+	strbuf_addf(out, "%s%02d:%02d", days != 0 ? " " : "", c.hour,
+	    c.minute);
+	if (c.second != 0 || exact)
 		strbuf_addf(out, ":%02d", c.second);
 }
 
@@ -305,6 +309,12 @@ text_relative(struct strbuf *out, double seconds_from_now)
 	text_span(out, s < 1 ? 1 : s);
 	if (past)
 		strbuf_addstr(out, " ago");
+}
+
+void
+text_ago(struct strbuf *out, double seconds_ago)
+{
+	text_relative(out, seconds_ago > 0 ? -seconds_ago : 0);
 }
 
 void

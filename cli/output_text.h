@@ -2,6 +2,7 @@
 #ifndef CRONCTL_OUTPUT_TEXT_H
 #define CRONCTL_OUTPUT_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,11 +52,15 @@ void	text_bytes(struct strbuf *, int64_t);
 void	text_time(struct strbuf *, const struct text_clock *, int64_t);
 /*
  * As short as the distance allows: "02:30" today, "Sun 04:00" within six
- * days, else "2027-03-01 04:00"; with seconds where they are not zero.
+ * days, else "2027-03-01".  With exact always to the second, as for a column:
+ * "02:30:00", "2027-03-01 04:00:00".
  */
-void	text_time_near(struct strbuf *, const struct text_clock *, int64_t);
+void	text_time_near(struct strbuf *, const struct text_clock *, int64_t,
+	    bool exact);
 /* One unit: "in 44 min", "16 h ago", "now" within half a second. */
 void	text_relative(struct strbuf *, double seconds_from_now);
+/* Of what is past, whatever the clocks say: "16 h ago", or "now". */
+void	text_ago(struct strbuf *, double seconds_ago);
 /* Two units, for the line that answers a question: "in 8 h 12 min". */
 void	text_relative_long(struct strbuf *, int64_t seconds_from_now);
 /* One unit, rounded down: "14 s", "3 h", "2 d", "4 y". */

@@ -193,6 +193,15 @@ START_TEST(distances_have_one_unit)
 }
 END_TEST
 
+START_TEST(what_is_past_is_never_to_come)
+{
+	text_ago(&out, 3700);
+	strbuf_addstr(&out, "; ");
+	text_ago(&out, -3);
+	ck_assert_str_eq(out.buf, "1 h ago; now");
+}
+END_TEST
+
 START_TEST(long_distances_have_two_units)
 {
 	text_relative_long(&out, 29520);
@@ -232,16 +241,23 @@ END_TEST
 static const struct {
 	int64_t		 t;	/* date -d '2026-12-01 02:30' +%s and so on */
 	const char	*near;	/* seen from NOW */
+	const char	*exact;	/* the same to the second */
 	const char	*full;
 } times[] = {
-	{ NOW, "20:00", "Mon 2026-11-30 20:00:00 CET" },
-	{ 1796074200, "22:30", "Mon 2026-11-30 22:30:00 CET" },
-	{ 1796088600, "Tue 02:30", "Tue 2026-12-01 02:30:00 CET" },
-	{ 1796526000, "Sun 04:00", "Sun 2026-12-06 04:00:00 CET" },
-	{ 1796612400, "2026-12-07 04:00", "Mon 2026-12-07 04:00:00 CET" },
-	{ 1795500000, "Tue 07:00", "Tue 2026-11-24 07:00:00 CET" },
-	{ 1795413605, "2026-11-23 07:00:05", "Mon 2026-11-23 07:00:05 CET" },
-	{ 1806195600, "2027-03-28 03:00", "Sun 2027-03-28 03:00:00 CEST" },
+	{ NOW, "20:00", "20:00:00", "Mon 2026-11-30 20:00:00 CET" },
+	{ 1796074200, "22:30", "22:30:00", "Mon 2026-11-30 22:30:00 CET" },
+	{ 1796088600, "Tue 02:30", "Tue 02:30:00",
+	    "Tue 2026-12-01 02:30:00 CET" },
+	{ 1796526000, "Sun 04:00", "Sun 04:00:00",
+	    "Sun 2026-12-06 04:00:00 CET" },
+	{ 1796612400, "2026-12-07", "2026-12-07 04:00:00",
+	    "Mon 2026-12-07 04:00:00 CET" },
+	{ 1795500000, "Tue 07:00", "Tue 07:00:00",
+	    "Tue 2026-11-24 07:00:00 CET" },
+	{ 1795413605, "2026-11-23", "2026-11-23 07:00:05",
+	    "Mon 2026-11-23 07:00:05 CET" },
+	{ 1806195600, "2027-03-28", "2027-03-28 03:00:00",
+	    "Sun 2027-03-28 03:00:00 CEST" },
 };
 
 START_TEST(times_are_local_and_as_short_as_can_be)
@@ -249,8 +265,11 @@ START_TEST(times_are_local_and_as_short_as_can_be)
 	struct text_clock clock = { zone_load("Europe/Berlin", NULL), NOW };
 
 	ck_assert_ptr_nonnull(clock.zone);
-	text_time_near(&out, &clock, times[_i].t);
+	text_time_near(&out, &clock, times[_i].t, false);
 	ck_assert_str_eq(out.buf, times[_i].near);
+	strbuf_reset(&out);
+	text_time_near(&out, &clock, times[_i].t, true);
+	ck_assert_str_eq(out.buf, times[_i].exact);
 	strbuf_reset(&out);
 	text_time(&out, &clock, times[_i].t);
 	ck_assert_str_eq(out.buf, times[_i].full);
@@ -469,6 +488,7 @@ cli_suite(void)
 	tcase_add_loop_test(t, numbers_are_grouped, 0, ROWS(numbers));
 	tcase_add_loop_test(t, sizes_have_units, 0, ROWS(numbers));
 	tcase_add_loop_test(t, distances_have_one_unit, 0, ROWS(relatives));
+	tcase_add_test(t, what_is_past_is_never_to_come);
 	tcase_add_test(t, long_distances_have_two_units);
 	tcase_add_loop_test(t, durations_are_short, 0, ROWS(tooks));
 	tcase_add_loop_test(t, times_are_local_and_as_short_as_can_be, 0,
