@@ -189,6 +189,7 @@ read_file(const char *path, uint8_t **data, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
+	size_t room;
 	ssize_t n = 0;
 	int saved;
 
@@ -199,10 +200,10 @@ read_file(const char *path, uint8_t **data, size_t *len)
 	errno = S_ISREG(st.st_mode) ? EFBIG : ENOENT;
 	if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
 		goto fail;
-	*data = xmalloc(FILE_MAX);
+	room = (size_t)st.st_size;
+	*data = xmalloc(room);
 	*len = 0;
-	while (*len < FILE_MAX &&
-	    (n = read(fd, *data + *len, FILE_MAX - *len)) != 0) {
+	while (*len < room && (n = read(fd, *data + *len, room - *len)) != 0) {
 		if (n > 0)
 			*len += (size_t)n;
 		else if (errno != EINTR)
