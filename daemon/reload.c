@@ -230,7 +230,8 @@ judge_name(struct pass *p, struct section *sec, size_t n)
 	struct job *job = jobtable_find(p->r->o.jobs, sec->def->name);
 	size_t keep = 0;
 
-	if (job != NULL && job->origin == ORIGIN_CONTROL) {
+	if ((job != NULL && job->origin == ORIGIN_CONTROL) ||
+	    jobtable_is_reserved(p->r->o.jobs, sec->def->name)) {
 		for (size_t i = 0; i < n; i++)
 			refuse(p, &sec[i], NULL, 0);
 		return;
