@@ -20,6 +20,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "common/duration.h"
 #include "common/hash.h"
 #include "common/inifile.h"
 #include "common/nearest.h"
@@ -28,6 +29,7 @@
 #include "common/zone.h"
 
 #define MAX_RUNNING_DEFAULT	1000
+#define CLOCK_WAIT_DEFAULT_MS	(5 * 60 * 1000)
 #define MAX_RUNNING_MAX		1000000
 #define WORKERS_LEAST		2	/* of the default */
 #define WORKERS_MAX		1024
@@ -125,17 +127,24 @@ take_host_id(struct config *config, const char *value, struct error *err)
 	return 0;
 }
 
+static int
+take_clock_wait(struct config *config, const char *value, struct error *err)
+{
+	return duration_parse(value, strlen(value), &config->clock_wait, err);
+}
+
 static const struct key daemon_keys[] = {
 	{ "timezone", take_timezone },
 	{ "workers", take_workers },
 	{ "max_running", take_max_running },
 	{ "log_level", take_log_level },
 	{ "host_id", take_host_id },
+	{ "clock_wait", take_clock_wait },
 	{ NULL, NULL }
 };
 
 static const char *const daemon_later[] = { "watch", "on_term",
-	"term_timeout", "clock_wait", NULL };
+	"term_timeout", NULL };
 static const char *const limits_later[] = { "connections", "in_flight",
 	"jobs", "running", "definition_bytes", "output_limit", "history",
 	"request", "idle", "stream_lag", NULL };
@@ -451,6 +460,7 @@ config_init(struct config *config)
 		.max_running = MAX_RUNNING_DEFAULT,
 		.log_level = LOG_INFO,
 		.host_id = make_host_id(),
+		.clock_wait = CLOCK_WAIT_DEFAULT_MS,
 	};
 	jobdef_settings_init(&config->defaults);
 }

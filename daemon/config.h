@@ -36,6 +36,7 @@ struct config {
 	int64_t	 max_running;		/* runs at once, all jobs */
 	enum log_level log_level;
 	char	*host_id;		/* never NULL */
+	int64_t	 clock_wait;		/* ms: for a clock that is behind */
 	/* [defaults] */
 	struct jobdef_settings defaults;
 };

@@ -427,6 +427,7 @@ take_over(struct daemon *d, struct error *err)
 		.scheduler = d->scheduler,
 		.files = &d->context,
 		.boot_id = instance_boot_id(d->instance),
+		.clock_wait = d->config->clock_wait * USEC_PER_MSEC,
 	};
 	struct files_left_workers left;
 	struct files_jobs jobs;

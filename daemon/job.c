@@ -19,12 +19,23 @@ job_new(struct jobdef *def)
 {
 	struct job *job = xcalloc(1, sizeof *job);
 
-	job->def = def;
+	job_set_def(job, def);
 	job->next = JOB_NEVER;
 	job->mark = INT64_MIN;
 	TAILQ_INIT(&job->runs);
 	TAILQ_INIT(&job->waiting);
 	return job;
+}
+
+struct jobdef *
+job_set_def(struct job *job, struct jobdef *def)
+{
+	struct jobdef *old = job->def;
+
+	job->def = def;
+	free(job->last_due);
+	job->last_due = xcalloc(def->n_schedules, sizeof *job->last_due);
+	return old;
 }
 
 void
@@ -35,6 +46,7 @@ job_free(struct job *job)
 	assert(job->n_runs == 0 && job->n_waiting == 0);
 	assert(!heap_has(&job->due));
 	jobdef_free(job->def);
+	free(job->last_due);
 	free(job->owner_name);
 	free(job->file);
 	if (job->last_run != NULL)

@@ -71,7 +71,8 @@ struct job {
 	uint32_t		 generation;	/* the open one, from 1 */
 	int64_t			 generation_from; /* exclusive, UTC seconds */
 	int64_t			 mark;		/* newest decided nominal */
-	int64_t			 last_due_boot;	/* boottime of it, us; 0: none */
+	int64_t			*last_due;	/* boottime us at which each
+						 * schedule was last due; 0 */
 	int64_t			 next;		/* planned, or JOB_NEVER */
 	struct run_list		 runs;		/* live, oldest first */
 	size_t			 n_runs;
@@ -95,6 +96,8 @@ struct job {
 };
 
 struct job	*job_new(struct jobdef *def);	/* takes def */
+/* Another definition in its place, taken; the old one is handed back. */
+struct jobdef	*job_set_def(struct job *, struct jobdef *def);
 void		 job_free(struct job *);	/* no runs, nothing waiting */
 /* idle running queued disabled done (spec section 6, list) */
 const char	*job_state_name(const struct job *);

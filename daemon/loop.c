@@ -243,6 +243,7 @@ arm_timers(struct loop *loop, struct error *err)
 {
 	int64_t boot = workers_deadline(loop->parts.workers);
 
+	boot = earliest(boot, scheduler_next_boot(loop->parts.scheduler));
 	boot = earliest(boot, loop->ladder_at);
 	boot = earliest(boot, loop->farewell_at);
 	boot = earliest(boot, sdnotify_deadline(loop->parts.sdnotify));

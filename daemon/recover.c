@@ -71,23 +71,14 @@ restore_down(const struct recover_options *o)
 {
 	bool same_boot = o->image->boot_id != NULL &&
 	    strcmp(o->image->boot_id, o->boot_id) == 0;
-	struct clock_change back = {
-		.kind = CLOCK_BACK_SMALL,
-		.step_us = o->now.wall.us - o->image->mark,
-		.before = { o->image->mark },
-	};
 
 	if (o->image->mark == 0)
 		return;
-	if (o->now.wall.us >= o->image->mark) {
-		scheduler_restore_down(o->scheduler, o->image->mark,
-		    o->now.wall.us, same_boot ? REASON_DAEMON_DOWN :
-		    REASON_MACHINE_DOWN);
-		return;
-	}
-	if (back.step_us < -CLOCK_SMALL_STEP_US)
-		back.kind = CLOCK_BACK_LARGE;
-	scheduler_clock_changed(o->scheduler, &back, &o->now);
+	scheduler_restore_down(o->scheduler, o->image->mark, o->now.wall.us,
+	    same_boot ? REASON_DAEMON_DOWN : REASON_MACHINE_DOWN);
+	if (o->now.wall.us < o->image->mark)
+		scheduler_restore_behind(o->scheduler, o->image->mark,
+		    o->clock_wait);
 }
 
 void

@@ -20,6 +20,7 @@ struct recover_options {
 	const struct files_context *files;
 	struct clock_reading	 now;
 	const char		*boot_id;	/* of this boot */
+	int64_t			 clock_wait;	/* us; see cronctld.conf(5) */
 };
 
 void	recover(const struct recover_options *);

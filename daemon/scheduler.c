@@ -7,7 +7,7 @@
  *			clock, so a step moves what is due, not the heaps
  *	not_after	boottime, for the worker, which must not be fooled by
  *			a step while it was stopped
- *	last_due_boot	boottime; real time since a job was last due
+ *	last_due	boottime; real time since a schedule was last due
  *
  * Invariant at the end of a turn: no job in the heap is due at or before
  * s->now, unless SCHEDULER_TURN_MAX was reached.
@@ -124,6 +124,8 @@ scheduler_tick(struct scheduler *s, const struct clock_reading *now)
 	bool more;
 
 	s->now = *now;
+	if (s->held_by_clock)
+		restore_check_clock(s);
 	if (s->held)
 		return false;
 	wait_expire(s);
@@ -138,11 +140,25 @@ scheduler_next_wake(const struct scheduler *s)
 {
 	int64_t due = INT64_MAX, expiry = INT64_MAX;
 
+	if (s->held_by_clock)
+		return s->hold_mark;
 	if (s->held)
 		return INT64_MAX;
 	heap_peek(s->due, &due);
 	heap_peek(s->expiry, &expiry);
 	return due < expiry ? due : expiry;
+}
+
+int64_t
+scheduler_next_boot(const struct scheduler *s)
+{
+	return s->held_by_clock ? s->hold_until : INT64_MAX;
+}
+
+bool
+scheduler_clock_is_behind(const struct scheduler *s)
+{
+	return s->held_by_clock;
 }
 
 int64_t
@@ -232,22 +248,21 @@ replan_after_back(struct scheduler *s, bool large)
 	}
 }
 
-static void
-clock_went_back(struct scheduler *s, const struct clock_change *change,
-    const struct clock_reading *now)
+void
+clock_went_back(struct scheduler *s, int64_t from_us, bool large)
 {
-	bool large = change->kind == CLOCK_BACK_LARGE;
+	const struct clock_reading now = s->now;
 
 	/* First what was due by the old time, at the old time. */
-	s->now.wall = change->before;
+	s->now.wall.us = from_us;
 	while (!s->held && decide_all_due(s, SIZE_MAX))
 		continue;
-	s->now = *now;
+	s->now = now;
 	if (large)
 		s->n_back = 0;
 	else
-		remember_back(s, now->boot.us, -change->step_us);
-	begin_era(s, now->wall.us, change->before.us);
+		remember_back(s, now.boot.us, from_us - now.wall.us);
+	begin_era(s, now.wall.us, from_us);
 	replan_after_back(s, large);
 }
 
@@ -255,6 +270,7 @@ void
 scheduler_clock_changed(struct scheduler *s,
     const struct clock_change *change, const struct clock_reading *now)
 {
+	s->now = *now;
 	if (change->suspended_us > 0) {
 		add_gap(s, change->suspended_from.us,
 		    change->suspended_from.us + change->suspended_us,
@@ -272,7 +288,8 @@ scheduler_clock_changed(struct scheduler *s,
 		add_gap(s, change->before.us, now->wall.us,
 		    REASON_CLOCK_STEPPED);
 	else
-		clock_went_back(s, change, now);
+		clock_went_back(s, change->before.us,
+		    change->kind == CLOCK_BACK_LARGE);
 }
 
 /* --- what others ask --- */

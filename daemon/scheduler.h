@@ -71,6 +71,10 @@ void	scheduler_observe(struct scheduler *,
 bool	scheduler_tick(struct scheduler *, const struct clock_reading *);
 /* The next wall instant (us) at which something is to be decided. */
 int64_t	scheduler_next_wake(const struct scheduler *);
+/* The next boottime (us) at which something is to be decided. */
+int64_t	scheduler_next_boot(const struct scheduler *);
+/* Whether everything waits for the clock to pass the last mark. */
+bool	scheduler_clock_is_behind(const struct scheduler *);
 /* The clocks did something; before the tick of that turn. */
 void	scheduler_clock_changed(struct scheduler *,
 	    const struct clock_change *, const struct clock_reading *);
@@ -167,6 +171,12 @@ struct job *scheduler_restore_job(struct scheduler *, const struct job_row *,
 void	scheduler_restore_run(struct scheduler *, const struct run_row *);
 void	scheduler_restore_pending(struct scheduler *,
 	    const struct pending_row *);
+/*
+ * The clock is behind the last mark: everything is held until it has passed
+ * it, at most for that long; then that counts as a step back.
+ */
+void	scheduler_restore_behind(struct scheduler *, int64_t mark_us,
+	    int64_t wait_us);
 /* Nobody was there in (from, to], and why. */
 void	scheduler_restore_down(struct scheduler *, int64_t from_us,
 	    int64_t to_us, enum outcome_reason cause);

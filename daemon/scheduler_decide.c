@@ -241,21 +241,53 @@ decide_on_time(struct scheduler *s, struct job *job,
 	}
 }
 
-/* Whether an instant up to the mark is due once more after a small step. */
+/* Whether one schedule matches an instant. */
+static bool
+matches(const struct schedule *sched, int64_t t)
+{
+	int64_t next;
+
+	return schedule_next(sched, t - 1, &next) && next == t;
+}
+
+/*
+ * Whether an instant up to the mark is due once more after a small step: if
+ * an interval schedule matches it that was last due long enough ago.
+ */
 static bool
 is_due_again(const struct scheduler *s, const struct job *job,
     const struct jobdef *times, int64_t t)
 {
 	int64_t before;
 
+	for (size_t i = 0; i < times->n_schedules; i++) {
+		const struct schedule *sched = times->schedules[i];
+
+		if (!schedule_is_interval(sched) || !matches(sched, t))
+			continue;
+		if (times != job->def || job->last_due[i] == 0 ||
+		    !schedule_previous(sched, t, &before) ||
+		    policy_is_due_again(s->now.boot.us - job->last_due[i],
+		    t - before))
+			return true;
+	}
+	return false;
+}
+
+/* Notes for each schedule that had an instant in first..last: now. */
+static void
+note_due(const struct scheduler *s, struct job *job,
+    const struct jobdef *times, int64_t first, int64_t last)
+{
+	int64_t t;
+
+	if (times != job->def)
+		return;
 	for (size_t i = 0; i < times->n_schedules; i++)
-		if (!schedule_is_interval(times->schedules[i]))
-			return false;
-	if (job->last_due_boot == 0)
-		return true;
-	return jobdef_previous(times, t, &before) &&
-	    policy_is_due_again(s->now.boot.us - job->last_due_boot,
-	    t - before);
+		if (times->n_schedules == 1 ||
+		    (schedule_previous(times->schedules[i], last + 1, &t) &&
+		    t >= first))
+			job->last_due[i] = s->now.boot.us;
 }
 
 /*
@@ -300,7 +332,7 @@ decide_due(struct scheduler *s, struct job *job, const struct jobdef *times)
 	}
 	if (last > job->mark)
 		job->mark = last;
-	job->last_due_boot = s->now.boot.us;
+	note_due(s, job, times, first, last);
 	job_put_state(s, job);
 	return last;
 }

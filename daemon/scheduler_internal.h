@@ -72,7 +72,11 @@ struct scheduler {
 	bool		 reserving;	/* a further block is on its way */
 	int64_t		 next_job_id;
 
-	bool		 held;		/* until the workers have told */
+	bool		 held;		/* nothing is decided: one of these */
+	bool		 held_by_workers; /* until they have told */
+	bool		 held_by_clock;	/* until it has passed hold_mark */
+	int64_t		 hold_mark;	/* wall us; the last mark */
+	int64_t		 hold_until;	/* boottime us: no longer than that */
 	bool		 stopping;
 	struct restored	*restored;	/* while held */
 	size_t		 n_restored;
@@ -117,6 +121,10 @@ void	decide_record_waiting(struct scheduler *, const struct waiting *,
 /* Missed occurrences first..last, each with its cause. */
 void	decide_missed(struct scheduler *, struct job *,
 	    const struct jobdef *times, int64_t first, int64_t last);
+
+/* --- scheduler.c --- */
+/* As after a step back from the given wall time to now. */
+void	clock_went_back(struct scheduler *, int64_t from_us, bool large);
 
 /* --- scheduler_wait.c --- */
 struct wait_spec {
@@ -181,6 +189,8 @@ void	run_release_job(struct scheduler *, struct job *);
 /* --- scheduler_restore.c --- */
 /* A worker told of this occurrence: it is decided. */
 void	restore_cover(struct scheduler *, struct job *, int64_t occurrence);
+/* In each tick: whether the clock that was behind still is. */
+void	restore_check_clock(struct scheduler *);
 /* Held: what old_def (taken) owns is decided when the workers have told. */
 void	restore_former(struct scheduler *, struct job *,
 	    struct jobdef *old_def);

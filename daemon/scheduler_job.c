@@ -203,12 +203,12 @@ scheduler_replace_finish(struct scheduler *s, struct job *job,
     const struct scheduler_job_spec *spec)
 {
 	bool same = jobdef_same_times(job->def, spec->def);
-	struct jobdef *old = job->def;
+	struct jobdef *old;
 
 	scheduler_touch(s);
 	if (!same && !s->held)
 		end_generation(s, job);
-	job->def = spec->def;
+	old = job_set_def(job, spec->def);
 	set_origin(job, spec);
 	if (!same && s->held) {
 		restore_former(s, job, old);

@@ -20,7 +20,7 @@
 void
 scheduler_hold(struct scheduler *s)
 {
-	s->held = true;
+	s->held = s->held_by_workers = true;
 }
 
 /* What is left to decide of a job; made when it is asked for. */
@@ -270,18 +270,60 @@ restore_unhold(struct scheduler *s, struct run *run)
 		decide_plan(s, run->job, run->job->mark);
 }
 
-void
-scheduler_settled(struct scheduler *s)
+/* Everything is known: decide what is due, plan what comes. */
+static void
+release(struct scheduler *s)
 {
 	struct job *job;
 
-	if (!s->held)
+	if (s->held_by_workers || s->held_by_clock)
 		return;
-	scheduler_touch(s);
 	s->held = false;
 	hold_unsettled(s);
 	for (size_t i = 0; (job = jobtable_at(s->jobs, i)) != NULL; i++)
 		settle_job(s, job);
 	restore_free(s);
-	log_debug(SUBSYSTEM, "workers have told; scheduling begins");
+	log_debug(SUBSYSTEM, "scheduling begins");
+}
+
+void
+scheduler_settled(struct scheduler *s)
+{
+	if (!s->held_by_workers)
+		return;
+	scheduler_touch(s);
+	s->held_by_workers = false;
+	release(s);
+}
+
+void
+scheduler_restore_behind(struct scheduler *s, int64_t mark_us,
+    int64_t wait_us)
+{
+	log_warning(SUBSYSTEM, "the clock is %.0f s behind the time at which "
+	    "the last daemon was seen; schedules wait for it, %.0f s at most",
+	    (double)(mark_us - s->now.wall.us) / 1e6, (double)wait_us / 1e6);
+	s->held = s->held_by_clock = true;
+	s->hold_mark = mark_us;
+	s->hold_until = s->now.boot.us + wait_us;
+}
+
+void
+restore_check_clock(struct scheduler *s)
+{
+	int64_t behind = s->hold_mark - s->now.wall.us;
+
+	if (behind > 0 && s->now.boot.us < s->hold_until)
+		return;
+	s->held_by_clock = false;
+	if (behind > 0) {
+		log_warning(SUBSYSTEM, "the clock stays behind; that counts "
+		    "as set back by %.0f s", (double)behind / 1e6);
+		clock_went_back(s, s->hold_mark,
+		    behind > CLOCK_SMALL_STEP_US);
+	} else {
+		scheduler_restore_down(s, s->hold_mark, s->now.wall.us,
+		    (enum outcome_reason)s->down.cause);
+	}
+	release(s);
 }

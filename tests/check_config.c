@@ -68,6 +68,7 @@ START_TEST(no_options_give_the_places_of_the_system)
 	ck_assert(!config.check);
 	ck_assert_int_eq(config.log_level, LOG_INFO);
 	ck_assert_int_eq(config.max_running, 1000);
+	ck_assert_int_eq(config.clock_wait, 300000);
 	ck_assert_int_ge(config.workers, 2);
 	ck_assert_int_gt((int)strlen(config.host_id), 0);
 	config_release(&config);
@@ -281,13 +282,14 @@ START_TEST(file_is_taken)
 	struct strbuf all = STRBUF_INIT;
 
 	ck_assert_uint_eq(load(&config, "# comment\n[daemon]\n"
-	    "timezone = UTC\nworkers = 3\nmax_running = 7\n"
+	    "timezone = UTC\nworkers = 3\nmax_running = 7\nclock_wait = 2m\n"
 	    "log_level = warning\nhost_id = web ; 1\n"
 	    "[defaults]\ntimeout = 5m\n", &all), 0);
 	ck_assert_str_eq(all.buf, "");
 	ck_assert_str_eq(config.timezone, "UTC");
 	ck_assert_int_eq(config.workers, 3);
 	ck_assert_int_eq(config.max_running, 7);
+	ck_assert_int_eq(config.clock_wait, 120000);
 	ck_assert_int_eq(config.log_level, LOG_WARNING);
 	ck_assert_str_eq(config.host_id, "web ; 1");
 	ck_assert_str_eq(jobdef_settings_get(&config.defaults, "timeout"),
