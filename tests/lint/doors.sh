@@ -17,7 +17,7 @@ clocks|(^|[^A-Za-z0-9_.>])(clock_gettime|gettimeofday|time)\(|common/timestamp.c
 inih|#include <ini\.h>|common/inifile.* common/jobfile.* daemon/config.*
 jansson|#include <jansson\.h>|common/message.*
 systemd|#include <systemd/|daemon/sdnotify.* daemon/logger.*
-users and groups|(^|[^A-Za-z0-9_.>])(getpw|getgr|initgroups|getgrouplist|setpwent|setgrent)[a-z_]*\(|daemon/names.* worker/identity.*
+users and groups|(^|[^A-Za-z0-9_.>])(getpw|getgr|initgroups|getgrouplist|setpwent|setgrent)[a-z_]*\(|daemon/names.* worker/identity.* cli/account.*
 the end of the process|(^|[^A-Za-z0-9_.>])(exit|_Exit|quick_exit)\(|daemon/main.c worker/main.c cli/main.c
 the zone of libc|(^|[^A-Za-z0-9_.>])(setenv|putenv|unsetenv|localtime|localtime_r|mktime|tzset|strftime)\(|
 tables for people|#include <libsmartcols|cli/output_table.*

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 layers='
 common  1   xmalloc error strbuf utf8 nearest base64 outputfile
 common  2   log duration timestamp hash
-common  3   zone zone_* cronexpr cronexpr_* message message_* frame inifile timearg
+common  3   zone zone_* cronexpr cronexpr_* message message_* frame inifile timearg host_id
 common  4   schedule schedule_* protocol protocol_*
 common  5   jobdef jobdef_*
 common  6   jobfile jobfile_*
@@ -30,7 +30,7 @@ daemon  14  client
 daemon  15  control_*
 daemon  16  control loop sdnotify
 daemon  17  main
-cli     7   arguments exit_status output_* shell_quote run_number
+cli     7   account arguments daemon_config exit_status output_* shell_quote
 cli     8   command connection facts
 cli     9   command_* commands waiting job_pages
 cli     10  cmd_*
