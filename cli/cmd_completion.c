@@ -18,7 +18,7 @@ static const char head[] =
 "_cronctl()\n"
 "{\n"
 "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-"\tlocal i command= words= operand=\n"
+"\tlocal i command='' words='' operand=''\n"
 "\tCOMPREPLY=()\n"
 "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 "\t\tcase ${COMP_WORDS[i]} in\n"
@@ -81,12 +81,12 @@ exec(struct cli *cli, const struct arguments *args)
 		return command_fail(STATUS_REFUSED, "no completion for "
 		    "\"%s\"; there is one for: bash", shell);
 	fputs(head, stdout);
-	printf("\t'') operand=command; words='");
+	printf("\t'') operand='command'; words='");
 	for (size_t i = 0; cli->commands[i] != NULL; i++)
 		printf("%s%s", i > 0 ? " " : "", cli->commands[i]->name);
 	print_options(command_global_options());
 	printf("' ;;\n");
-	printf("\thelp) operand=word; words='");
+	printf("\thelp) operand='word'; words='");
 	for (size_t i = 0; cli->commands[i] != NULL; i++)
 		printf("%s ", cli->commands[i]->name);
 	printf("schedules times jobs exit-status' ;;\n");
