@@ -63,10 +63,16 @@ struct workers_options {
 	uint64_t		 next_number;	/* first free worker number */
 	const char		*workers_dir;
 	const struct workers_callbacks *callbacks;
-	/* Numbers are used up: make next_number durable.  May be NULL. */
+	/* Numbers are used up: make next_number durable; arg is that of the
+	 * callbacks.  May be NULL. */
 	void			(*number_used)(void *arg, uint64_t next);
 };
 
+/*
+ * The options are copied, base, files and program_fd are borrowed.  The
+ * descriptor limit of this moment is what jobs get, so a daemon raises its
+ * own afterwards.
+ */
 struct workers	*workers_new(const struct workers_options *);
 /*
  * Takes over what an earlier daemon left (connects to the living, gives the
@@ -89,9 +95,13 @@ bool		 workers_start_elsewhere(struct workers *,
 		    const struct protocol_start *, uint64_t not_this,
 		    uint64_t *worker);
 bool		 workers_can_start(const struct workers *);
-/* False when that worker is not attached. */
+/*
+ * One that is not attached now gets the STOP when it is.  False when the
+ * worker is dead, not ours, or not known.
+ */
 bool		 workers_stop_run(struct workers *, uint64_t worker,
 		    uint64_t run_id);
+/* False when that worker is not attached. */
 bool		 workers_signal_run(struct workers *, uint64_t worker,
 		    uint64_t run_id, int signal);
 void		 workers_ack(struct workers *, uint64_t worker,
@@ -122,7 +132,10 @@ size_t		 workers_count(const struct workers *);
 void		 workers_info(const struct workers *, size_t i,
 		    struct workers_info *);
 const char	*workers_state_name(enum workers_state);
-/* Whether that worker may still hold runs that it has not told of. */
+/*
+ * Whether that worker may still hold runs that it has not told of.  False
+ * for a number that is not in the table: nothing is left of it.
+ */
 bool		 workers_is_unsettled(const struct workers *, uint64_t worker);
 
 #endif

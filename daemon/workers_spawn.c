@@ -32,6 +32,8 @@
 #define DELAY_DOUBLINGS	6
 #define QUEUE_FULL_US	(100 * USEC_PER_MSEC)	/* of the files helper */
 #define N_PASSED	(PROTOCOL_FD_SPOOL - PROTOCOL_FD_LISTENER + 1)
+#define PROGRAM		N_PASSED	/* is lifted too, but not passed */
+#define N_LIFTED	(N_PASSED + 1)
 #define FD_ABOVE	32	/* clear of PROTOCOL_FD_*, before dup2 */
 #define WORKER_PATH	"PATH=/usr/local/sbin:/usr/local/bin:" \
 			"/usr/sbin:/usr/bin:/sbin:/bin"
@@ -96,19 +98,21 @@ workers_spawn_release(struct workers *ws)
 
 /* --- one process --- */
 
-/* Copies far above the numbers that the worker wants them at. */
+/* Copies far above the numbers that the worker wants some of them at. */
 static int
-lift(const struct files_worker_kit *kit, int fds[N_PASSED], struct error *err)
+lift(const struct workers *ws, const struct files_worker_kit *kit,
+    int fds[N_LIFTED], struct error *err)
 {
-	const int from[N_PASSED] = {
+	const int from[N_LIFTED] = {
 		[PROTOCOL_FD_LISTENER - PROTOCOL_FD_LISTENER] = kit->listener,
 		[PROTOCOL_FD_LOCK - PROTOCOL_FD_LISTENER] = kit->lock,
 		[PROTOCOL_FD_DAEMON - PROTOCOL_FD_LISTENER] = kit->worker_end,
 		[PROTOCOL_FD_OUTPUT - PROTOCOL_FD_LISTENER] = kit->output_dir,
 		[PROTOCOL_FD_SPOOL - PROTOCOL_FD_LISTENER] = kit->spool_dir,
+		[PROGRAM] = ws->program_fd,
 	};
 
-	for (int i = 0; i < N_PASSED; i++) {
+	for (int i = 0; i < N_LIFTED; i++) {
 		fds[i] = fcntl(from[i], F_DUPFD_CLOEXEC, FD_ABOVE);
 		if (fds[i] >= 0)
 			continue;
@@ -122,7 +126,7 @@ lift(const struct files_worker_kit *kit, int fds[N_PASSED], struct error *err)
 }
 
 static int
-set_actions(posix_spawn_file_actions_t *actions, const int fds[N_PASSED])
+set_actions(posix_spawn_file_actions_t *actions, const int fds[N_LIFTED])
 {
 	int rc = posix_spawn_file_actions_addopen(actions, STDIN_FILENO,
 	    "/dev/null", O_RDONLY, 0);
@@ -156,11 +160,10 @@ set_attributes(posix_spawnattr_t *attr)
 
 /* An errno value, or 0. */
 static int
-run_program(const struct workers *ws, char *argv[], const int fds[N_PASSED],
-    pid_t *pid)
+run_program(char *argv[], const int fds[N_LIFTED], pid_t *pid)
 {
 	const char *lang = getenv("LANG");
-	char *path = xasprintf("/proc/self/fd/%d", ws->program_fd);
+	char *path = xasprintf("/proc/self/fd/%d", fds[PROGRAM]);
 	char *env_lang = lang == NULL ? NULL : xasprintf("LANG=%s", lang);
 	char env_path[] = WORKER_PATH;
 	char *envp[] = { env_path, env_lang, NULL };
@@ -187,7 +190,7 @@ run_program(const struct workers *ws, char *argv[], const int fds[N_PASSED],
 }
 
 static int
-run_worker(const struct workers *ws, uint64_t number, const int fds[N_PASSED],
+run_worker(const struct workers *ws, uint64_t number, const int fds[N_LIFTED],
     pid_t *pid)
 {
 	char name[] = "cronctl-worker", o_number[] = "--number",
@@ -202,7 +205,7 @@ run_worker(const struct workers *ws, uint64_t number, const int fds[N_PASSED],
 	snprintf(epoch_text, sizeof(epoch_text), "%" PRIu64, ws->epoch);
 	if (ws->nofile == NULL)
 		argv[9] = NULL;
-	return run_program(ws, argv, fds, pid);
+	return run_program(argv, fds, pid);
 }
 
 /* Takes the kit, whatever comes of it. */
@@ -210,13 +213,13 @@ static int
 spawn(struct workers *ws, struct files_worker_kit *kit, struct error *err)
 {
 	struct workers_one *one;
-	int fds[N_PASSED], rc;
+	int fds[N_LIFTED], rc;
 	pid_t pid;
 
-	if (lift(kit, fds, err) != 0)
+	if (lift(ws, kit, fds, err) != 0)
 		goto fail;
 	rc = run_worker(ws, kit->number, fds, &pid);
-	for (int i = 0; i < N_PASSED; i++)
+	for (int i = 0; i < N_LIFTED; i++)
 		close(fds[i]);
 	if (rc != 0) {
 		error_set_errno(err, rc,
