@@ -17,11 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "common/duration.h"
-#include "common/hash.h"
+#include "common/host_id.h"
 #include "common/inifile.h"
 #include "common/nearest.h"
 #include "common/strbuf.h"
@@ -34,10 +33,7 @@
 #define WORKERS_LEAST		2	/* of the default */
 #define WORKERS_MAX		1024
 #define HOST_ID_MAX		255
-#define HOST_ID_HEX		32	/* digits of a made one */
 #define HOST_ID_PID_1		"container"
-#define MACHINE_ID_FILE		"/etc/machine-id"
-#define MACHINE_ID_LEN		32
 
 /* Takes a value; the sentence alone goes to err. */
 typedef int take_fn(struct config *, const char *value, struct error *err);
@@ -424,29 +420,13 @@ config_load(struct config *config, void (*report_fn)(void *arg,
 }
 
 /*
- * The raw machine id is a secret that identifies the host (machine-id(5)),
- * so what is shown and stored is a hash of it.
+ * A container has a new machine id each time it is made, and its jobs are to
+ * keep their places all the same.
  */
 static char *
 make_host_id(void)
 {
-	static const char salt[] = "cronctl host_id";	/* with its NUL */
-	struct strbuf id = STRBUF_INIT, text = STRBUF_INIT;
-	char hex[2 * SHA256_SIZE + 1];
-	struct utsname host;
-
-	if (getpid() == 1)
-		return xstrdup(HOST_ID_PID_1);
-	strbuf_add(&id, salt, sizeof(salt));
-	if (read_file(MACHINE_ID_FILE, 4096, &text, NULL) > 0 &&
-	    strspn(text.buf, "0123456789abcdef") >= MACHINE_ID_LEN)
-		strbuf_add(&id, text.buf, MACHINE_ID_LEN);
-	else if (uname(&host) == 0)
-		strbuf_addstr(&id, host.nodename);
-	hash_sha256_hex(id.buf, id.len, hex);
-	strbuf_release(&id);
-	strbuf_release(&text);
-	return xstrndup(hex, HOST_ID_HEX);
+	return getpid() == 1 ? xstrdup(HOST_ID_PID_1) : host_id_make();
 }
 
 void
