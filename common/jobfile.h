@@ -57,14 +57,6 @@ struct jobfile	*jobfile_load(const char *path, const char *name,
 void		 jobfile_free(struct jobfile *);	/* accepts NULL */
 
 /*
- * The text of one definition, as jobdef_format_ini gives it, back to what it
- * was made of: its name (free(), "USER/NAME" too) and its settings, which are
- * initialised here and left empty on failure.
- */
-int		 jobfile_parse_definition(const char *text, size_t len,
-		    char **name, struct jobdef_settings *, struct error *err);
-
-/*
  * Names of a jobs.d that are job files: end in ".ini", don't begin with "."
  * or end in "~".
  */

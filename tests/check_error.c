@@ -162,6 +162,7 @@ error_suite(void)
 	Suite *s = suite_create("error");
 	TCase *tc = tcase_create("error");
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, set_fills_and_returns_minus_one);
 	tcase_add_test(tc, null_is_allowed);
 	tcase_add_test(tc, errno_is_appended);

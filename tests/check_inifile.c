@@ -411,6 +411,7 @@ inifile_suite(void)
 	Suite *s = suite_create("inifile");
 	TCase *tc = tcase_create("inifile");
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, values_are_as_written, 0, ROWS(good_rows));
 	tcase_add_loop_test(tc, every_error_has_its_line, 0, ROWS(bad_rows));
 	tcase_add_test(tc, nul_is_refused_anywhere);

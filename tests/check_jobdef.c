@@ -1079,6 +1079,7 @@ settings_case(void)
 {
 	TCase *tc = tcase_create("settings");
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, every_row_of_the_table_is_sound);
 	tcase_add_loop_test(tc, values_are_checked_when_added, 0,
 	    ROWS(value_rows));
@@ -1100,6 +1101,7 @@ build_case(void)
 {
 	TCase *tc = tcase_create("build");
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, built_in_defaults);
 	tcase_add_test(tc, every_key_reaches_its_field);
 	tcase_add_test(tc, allow_means_sixteen_at_once);
@@ -1122,6 +1124,7 @@ format_case(void)
 {
 	TCase *tc = tcase_create("format");
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, format_writes_keys_in_the_order_of_the_table);
 	tcase_add_loop_test(tc, differences_are_told_key_by_key, 0,
 	    ROWS(pair_rows));

@@ -451,48 +451,6 @@ START_TEST(the_longest_line_survives_being_formatted)
 }
 END_TEST
 
-START_TEST(one_definition_is_taken_apart)
-{
-	const char text[] = "[anna/x]\nschedule = @daily\ncommand = a;b\n";
-	struct jobdef_settings s;
-	struct error err = { "" };
-	char *name;
-
-	ck_assert_int_eq(jobfile_parse_definition(text, strlen(text), &name,
-	    &s, &err), 0);
-	ck_assert_str_eq(name, "anna/x");
-	ck_assert_uint_eq(s.n, 2);
-	ck_assert_str_eq(jobdef_settings_get(&s, "command"), "a;b");
-	jobdef_settings_release(&s);
-	free(name);
-}
-END_TEST
-
-START_TEST(what_is_not_one_definition_is_refused)
-{
-	static const struct error_row rows[] = {
-		{ "nothing", "", "no section; a definition is one" },
-		{ "two", "[a]\nuser=x\n[b]\nuser=x\n",
-		    "more than one section; a definition is one" },
-		{ "bad key", "[a]\nusr=x\n",
-		    "usr: no such key; did you mean user?" },
-		{ "bad line", "[a]\nuser\n",
-		    "line 2: \"user\" has no \"=\"; write KEY = VALUE" },
-	};
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct jobdef_settings s;
-		struct error err = { "" };
-		char *name;
-
-		ck_assert_int_eq(jobfile_parse_definition(rows[i].text,
-		    strlen(rows[i].text), &name, &s, &err), -1);
-		ck_assert_str_eq(err.text, rows[i].want);
-		ck_assert_uint_eq(s.n, 0);
-	}
-}
-END_TEST
-
 START_TEST(a_definition_larger_than_allowed_is_told_once)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -840,7 +798,7 @@ text_case(void)
 {
 	TCase *tc = tcase_create("text");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_loop_test(tc, every_error_is_told_with_its_place, 0,
 	    ROWS(error_rows));
 	tcase_add_test(tc, jobs_are_in_file_order);
@@ -854,8 +812,6 @@ text_case(void)
 	    10);
 	tcase_add_test(tc, format_and_parse_give_the_same_job);
 	tcase_add_test(tc, the_longest_line_survives_being_formatted);
-	tcase_add_test(tc, one_definition_is_taken_apart);
-	tcase_add_test(tc, what_is_not_one_definition_is_refused);
 	tcase_add_test(tc, a_definition_larger_than_allowed_is_told_once);
 	tcase_add_test(tc, errors_are_bounded);
 	tcase_add_test(tc, b129_a_hundred_thousand_jobs_and_not_one_more);
@@ -868,6 +824,7 @@ file_case(void)
 {
 	TCase *tc = tcase_create("files");
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, make_directory, remove_directory);
 	tcase_add_test(tc, files_that_others_can_write_are_refused);
 	tcase_add_test(tc, files_of_others_are_refused);

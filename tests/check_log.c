@@ -138,6 +138,7 @@ log_suite(void)
 	Suite *s = suite_create("log");
 	TCase *tc = tcase_create("log");
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, levels_let_through_what_is_at_least_as_grave,
 	    0, 4);
 	tcase_add_test(tc, info_is_the_level_without_a_choice);

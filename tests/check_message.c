@@ -321,6 +321,7 @@ message_suite(void)
 	Suite *s = suite_create("message");
 	TCase *tc = tcase_create("message");
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, refuses_what_is_no_json, 0,
 	    ROWS(refused_rows));
 	tcase_add_test(tc, refuses_a_nul_byte);

@@ -155,6 +155,7 @@ strbuf_suite(void)
 	Suite *s = suite_create("strbuf");
 	TCase *tc = tcase_create("strbuf");
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, empty_is_a_string);
 	tcase_add_test(tc, adds_of_all_kinds);
 	tcase_add_test(tc, holds_nuls);

@@ -58,20 +58,20 @@ END_TEST
 START_TEST(every_day_of_eight_centuries_follows_the_one_before)
 {
 	int64_t n = civil_days(1600, 1, 1);
-	int weekday = 6;	/* 1600-01-01 was a Saturday */
+	int weekday = 6, bad = 0;	/* 1600-01-01 was a Saturday */
 
 	for (int year = 1600; year < 2400; year++) {
 		for (int month = 1; month <= 12; month++) {
 			int days = civil_month_days(year, month);
 
 			for (int day = 1; day <= days; day++, n++) {
-				ck_assert_int_eq(civil_days(year, month, day),
-				    n);
-				ck_assert_int_eq(civil_weekday(n), weekday);
+				bad += civil_days(year, month, day) != n;
+				bad += civil_weekday(n) != weekday;
 				weekday = (weekday + 1) % 7;
 			}
 		}
 	}
+	ck_assert_int_eq(bad, 0);
 }
 END_TEST
 
