@@ -4,6 +4,7 @@
 
 #include "cli/arguments.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,10 +143,11 @@ add_operand(struct arguments *args, char *operand)
 	args->operands[args->n_operands++] = operand;
 }
 
+/* Options are letters: "-2h" is a TIME, "- * * * *" a wrong expression. */
 static bool
 is_operand(const char *s)
 {
-	return s[0] != '-' || s[1] == '\0' || (s[1] >= '0' && s[1] <= '9');
+	return s[0] != '-' || (s[1] != '-' && !isalpha((unsigned char)s[1]));
 }
 
 int

@@ -11,8 +11,8 @@
  * A command line, taken apart by tables of options.  "--name value",
  * "--name=value", "-n value", "-nvalue" and bundles of single letters are
  * understood; options and operands may be mixed; "--" ends both, and what
- * follows are the words.  "-" and a digit begin an operand (a TIME), not an
- * option.  All strings are borrowed from argv.
+ * follows are the words.  What begins with "-" and neither a letter nor a
+ * further "-" is an operand, as "-2h" is.  All strings are borrowed from argv.
  */
 struct arguments_option {
 	const char	*name;		/* without "--"; NULL ends a table */

@@ -329,6 +329,7 @@ static const struct {
 	{ { "-fjn3" }, "<failed:> <json:> <count:3> " },
 	{ { "-o", "--failed" }, "<option:--failed> " },
 	{ { "-2h", "-" }, "-2h - " },	/* a TIME, not an option */
+	{ { "- * * * *" }, "- * * * * " },
 	{ { "a", "--", "-x", "--" }, "a -- -x --" },
 	{ { "--" }, "--" },
 };
