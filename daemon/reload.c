@@ -53,6 +53,8 @@ struct reload {
 	struct reload_waiter	*waiting;	/* for the next reading */
 	struct reload_waiter	*served;	/* by the one under way */
 	bool			 reading;
+	bool			 leaving;	/* reload_free was called while
+						 * reading */
 	struct known_file	*known;
 	size_t			 n_known;
 	size_t			 n_ignored;
@@ -89,28 +91,45 @@ free_texts(char **v, size_t n)
 	free(v);
 }
 
+/* It came to nothing: tells those who asked. */
 static void
-free_waiters(struct reload_waiter *w)
+fail_waiters(struct reload_waiter *w, const char *why)
 {
+	char *text = xstrdup(why);
+	const struct reload_result result = {
+		.errors = &text, .n_errors = 1, .failed = true
+	};
 	struct reload_waiter *next;
 
 	for (; w != NULL; w = next) {
 		next = w->next;
+		if (w->done != NULL)
+			w->done(w->arg, &result);
 		free(w);
 	}
+	free(text);
 }
 
 void
 reload_free(struct reload *r)
 {
+	struct reload_waiter *waiting, *served;
+
 	if (r == NULL)
+		return;
+	waiting = r->waiting;
+	served = r->served;
+	r->waiting = r->served = NULL;
+	fail_waiters(served, "the daemon is leaving");
+	fail_waiters(waiting, "the daemon is leaving");
+	/* What is being read comes back to on_read, which frees it all. */
+	r->leaving = r->reading;
+	if (r->leaving)
 		return;
 	for (size_t i = 0; i < r->n_known; i++)
 		free(r->known[i].name);
 	free(r->known);
 	free_texts(r->errors, r->n_errors);
-	free_waiters(r->waiting);
-	free_waiters(r->served);
 	free(r->owner_name);
 	free(r);
 }
@@ -549,6 +568,10 @@ on_read(void *arg, struct files_jobs *read)
 	struct reload *r = arg;
 
 	r->reading = false;
+	if (r->leaving) {
+		reload_free(r);
+		return;
+	}
 	if (is_asked(r, true))
 		run_pass(r, read, true);
 	if (is_asked(r, false))
@@ -559,6 +582,8 @@ on_read(void *arg, struct files_jobs *read)
 static void
 begin(struct reload *r)
 {
+	struct reload_waiter *waiters;
+
 	if (r->reading || r->waiting == NULL)
 		return;
 	r->served = r->waiting;
@@ -567,9 +592,10 @@ begin(struct reload *r)
 		r->reading = true;
 		return;
 	}
-	log_error(SUBSYSTEM, "too many files wait to be read");
-	r->waiting = r->served;
+	log_error(SUBSYSTEM, "not reloaded: too many files wait to be read");
+	waiters = r->served;
 	r->served = NULL;
+	fail_waiters(waiters, "too many files wait to be read; try again");
 }
 
 void

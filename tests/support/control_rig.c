@@ -262,20 +262,20 @@ remove_one(const char *path, const struct stat *st, int flag,
 	return remove(path);
 }
 
+/* In the order in which the daemon does it. */
 void
 rig_free(struct rig *rig)
 {
 	control_free(rig->control);
 	rig->control = NULL;
 	store_close(rig->store);
-	/* Helpers call back what is in work, so what they call goes later. */
-	query_free(rig->query);
-	names_free(rig->names);
 	workers_free(rig->workers);
-	files_free(rig->files);
 	reload_free(rig->reload);
 	scheduler_free(rig->scheduler);
 	jobtable_free(rig->jobs);
+	names_free(rig->names);
+	query_free(rig->query);
+	files_free(rig->files);
 	store_image_release(&rig->image);
 	jobdef_settings_release(&rig->defaults);
 	event_free(rig->tick);
