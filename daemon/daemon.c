@@ -68,6 +68,7 @@ struct daemon {
 	struct zone		*zone;		/* of jobs that name none */
 	char			*owner_name;	/* of our own uid, or NULL */
 	uint64_t		 workers_reserved; /* numbers, exclusive */
+	bool			 leaving;	/* the helpers are gone */
 };
 
 /* --- scheduler to workers --- */
@@ -159,7 +160,9 @@ on_dead_committed(void *arg, enum store_result result)
 		store_after_commit(dead->d->store, on_dead_committed, dead);
 		return;
 	}
-	workers_forget(dead->d->workers, dead->number);
+	/* Else the next daemon removes it. */
+	if (!dead->d->leaving)
+		workers_forget(dead->d->workers, dead->number);
 	free(dead);
 }
 
@@ -314,7 +317,9 @@ make_helpers(struct daemon *d, struct error *err)
 	d->query = query_new(d->config->state_dir, d->base);
 	d->names = names_new(d->base);
 	d->owner_name = names_of_uid_now(geteuid());
-	store_start_thread(d->store, d->base);
+	if (d->files == NULL || d->query == NULL || d->names == NULL ||
+	    store_start_thread(d->store, d->base) != 0)
+		return error_set(err, "can't start the helper threads");
 	return 0;
 }
 
@@ -417,6 +422,17 @@ make_control(struct daemon *d, struct error *err)
 	return 0;
 }
 
+/* Runs whose worker has left nothing at all, as after a boot: it is dead. */
+static void
+lose_runs_of_nobody(struct daemon *d)
+{
+	for (size_t i = 0; i < d->image.n_runs; i++)
+		if (!workers_is_unsettled(d->workers,
+		    d->image.runs[i].worker))
+			scheduler_worker_dead(d->scheduler,
+			    d->image.runs[i].worker);
+}
+
 /* What was, what the files say, who is still there. */
 static int
 take_over(struct daemon *d, struct error *err)
@@ -443,6 +459,7 @@ take_over(struct daemon *d, struct error *err)
 		return -1;
 	r = workers_begin(d->workers, &left, &d->context, err);
 	files_left_workers_release(&left);
+	lose_runs_of_nobody(d);
 	store_flush(d->store);
 	return r;
 }
@@ -482,9 +499,17 @@ put_farewell(struct daemon *d)
 	store_put_meta_integer(d->store, "clean_exit", 1);
 }
 
+/*
+ * Helpers first: what they complete on the way out still finds everybody.
+ * The store last among those that speak, to take what the others put.
+ */
 static void
 finish(struct daemon *d, bool clean)
 {
+	d->leaving = true;
+	query_free(d->query);
+	names_free(d->names);
+	files_free(d->files);
 	control_free(d->control);
 	d->control = NULL;
 	if (clean)
@@ -496,9 +521,6 @@ finish(struct daemon *d, bool clean)
 	reload_free(d->reload);
 	scheduler_free(d->scheduler);
 	jobtable_free(d->jobs);
-	names_free(d->names);
-	query_free(d->query);
-	files_free(d->files);
 	store_image_release(&d->image);
 	if (d->base != NULL)
 		event_base_free(d->base);

@@ -91,9 +91,12 @@ struct job {
 	bool			 changing;	/* a change is on its way to disk */
 	bool			 removed;	/* no longer in the table; goes
 						 * with its last run */
+	TAILQ_ENTRY(job)	 departed;	/* in the scheduler's, if removed */
 	struct job		*by_id_next;	/* in jobtable */
 	struct job		*by_name_next;	/* in jobtable */
 };
+
+TAILQ_HEAD(job_list, job);
 
 struct job	*job_new(struct jobdef *def);	/* takes def */
 /* Another definition in its place, taken; the old one is handed back. */

@@ -330,7 +330,9 @@ apply_section(struct pass *p, struct section *sec)
 		}
 		return;
 	}
-	if (jobdef_equal(job->def, sec->def)) {
+	/* The daemon's zone may have changed under equal settings. */
+	if (jobdef_equal(job->def, sec->def) &&
+	    jobdef_same_times(job->def, sec->def)) {
 		p->result.unchanged++;
 		if (!p->plan)
 			scheduler_move_job(r->o.scheduler, job,
@@ -338,6 +340,8 @@ apply_section(struct pass *p, struct section *sec)
 		return;
 	}
 	jobdef_differences(job->def, sec->def, append_key, &keys);
+	if (keys.len == 0)
+		strbuf_addstr(&keys, "time zone");
 	add_change(p, '~', sec->def->name, strbuf_detach(&keys));
 	if (!p->plan) {
 		take(p, sec, &spec);

@@ -52,6 +52,7 @@ scheduler_new(const struct scheduler_options *o)
 	for (size_t i = 0; i < SCHEDULER_PRIORITIES; i++)
 		s->pool[i] = heap_new();
 	TAILQ_INIT(&s->orphans);
+	TAILQ_INIT(&s->departed);
 	return s;
 }
 

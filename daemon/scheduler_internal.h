@@ -57,6 +57,7 @@ struct scheduler {
 	struct run	*runs[SCHEDULER_RUN_BUCKETS]; /* by id */
 	size_t		 n_unsent;	/* runs that were refused */
 	struct run_list	 orphans;	/* live runs without a job */
+	struct job_list	 departed;	/* removed jobs with live runs */
 
 	const struct clock *clock;	/* for callbacks between turns */
 	struct clock_reading now;	/* of this turn, or of a callback */
@@ -180,6 +181,8 @@ struct run *run_find(const struct scheduler *, uint64_t id);
 struct run *run_add(struct scheduler *, const struct run_row *,
 	    struct job *, enum run_phase);
 void	run_stop(struct scheduler *, struct run *, int64_t by_uid);
+struct job *run_job_of(const struct scheduler *, int64_t job_id,
+	    const char *name);
 /* Those that were refused, to another worker. */
 void	run_send_unsent(struct scheduler *);
 void	run_free_all(struct scheduler *);

@@ -113,9 +113,10 @@ set_origin(struct job *job, const struct scheduler_job_spec *spec)
 }
 
 /*
- * Where the first generation begins, exclusive: now; for a one-shot whose
- * instant is this very second (@in 0s, a past @at over the socket) just
- * before it.
+ * Where the first generation begins, exclusive: now; for a one-shot that
+ * somebody wants at once (@in 0s, a past @at over the socket) just before
+ * its instant, which is the second in which it was accepted, and may be over
+ * by now.
  */
 static int64_t
 first_from(const struct scheduler *s, const struct scheduler_job_spec *spec)
@@ -123,8 +124,8 @@ first_from(const struct scheduler *s, const struct scheduler_job_spec *spec)
 	int64_t now = scheduler_now_s(s), next;
 
 	if (spec->origin == ORIGIN_CONTROL && jobdef_is_one_shot(spec->def) &&
-	    jobdef_next(spec->def, now - 1, &next) && next == now)
-		return now - 1;
+	    jobdef_next(spec->def, TIMESTAMP_FIRST - 1, &next) && next <= now)
+		return next - 1;
 	return now;
 }
 
@@ -149,10 +150,34 @@ scheduler_add_begin(struct scheduler *s,
 	return job;
 }
 
+/* Live runs of a removed job of this name and owner count for this one. */
+static void
+inherit_runs(struct scheduler *s, struct job *job)
+{
+	struct job *old, *next;
+	struct run *run;
+
+	for (old = TAILQ_FIRST(&s->departed); old != NULL; old = next) {
+		next = TAILQ_NEXT(old, departed);
+		if (strcmp(old->def->name, job->def->name) != 0 ||
+		    old->owner_uid != job->owner_uid)
+			continue;
+		while ((run = TAILQ_FIRST(&old->runs)) != NULL) {
+			TAILQ_REMOVE(&old->runs, run, of_job);
+			old->n_runs--;
+			run->job = job;
+			TAILQ_INSERT_TAIL(&job->runs, run, of_job);
+			job->n_runs++;
+		}
+		run_release_job(s, old);
+	}
+}
+
 void
 scheduler_add_finish(struct scheduler *s, struct job *job)
 {
 	jobtable_add(s->jobs, job);
+	inherit_runs(s, job);
 	decide_plan(s, job, job->mark);
 }
 
@@ -265,6 +290,7 @@ scheduler_remove_finish(struct scheduler *s, struct job *job,
 
 	jobtable_remove(s->jobs, job);
 	job->removed = true;
+	TAILQ_INSERT_TAIL(&s->departed, job, departed);
 	if (stop_running)
 		TAILQ_FOREACH(run, &job->runs, of_job)
 			run_stop(s, run, by_uid);

@@ -76,7 +76,7 @@ scheduler_restore_job(struct scheduler *s, const struct job_row *row,
 void
 scheduler_restore_run(struct scheduler *s, const struct run_row *row)
 {
-	struct job *job = jobtable_find_id(s->jobs, row->job_id);
+	struct job *job = run_job_of(s, row->job_id, row->job_name);
 	struct run_row *manual;
 	struct wait_spec spec = {
 		.occurrence = INT64_MIN,

@@ -87,9 +87,10 @@ leave_job(struct scheduler *s, struct run *run)
 void
 run_release_job(struct scheduler *s, struct job *job)
 {
-	(void)s;
-	if (job->removed && job->n_runs == 0)
-		job_free(job);
+	if (!job->removed || job->n_runs > 0)
+		return;
+	TAILQ_REMOVE(&s->departed, job, departed);
+	job_free(job);
 }
 
 static void
@@ -196,7 +197,7 @@ count_end(struct scheduler *s, struct job *job, const struct run_row *row)
 		s->counts.succeeded++;
 	else
 		s->counts.failed++;
-	if (job == NULL)
+	if (job == NULL || job->id != row->job_id)
 		return;
 	if (good) {
 		job->failures = 0;
@@ -434,16 +435,30 @@ act(struct scheduler *s, struct run *run, enum run_event event)
 	}
 }
 
+/*
+ * The job that a run counts for: its own, else the one that has its name
+ * now, since runs of a removed job still overlap with those of the same name
+ * (semantics.md 2).
+ */
+struct job *
+run_job_of(const struct scheduler *s, int64_t job_id, const char *name)
+{
+	struct job *job = jobtable_find_id(s->jobs, job_id);
+
+	return job != NULL ? job : jobtable_find(s->jobs, name);
+}
+
 /* A run that the store didn't know: made again from what the worker tells. */
 static struct run *
 adopt(struct scheduler *s, uint64_t worker,
     const struct protocol_tag_run *tag)
 {
-	struct job *job = jobtable_find_id(s->jobs, tag->job_id);
+	struct job *job = run_job_of(s, tag->job_id, tag->job_name);
 	struct run_row row;
 
 	run_row_of_tag(tag, worker, &row);
-	if (job != NULL && row.occurrence != INT64_MIN)
+	if (job != NULL && job->id == row.job_id &&
+	    row.occurrence != INT64_MIN)
 		restore_cover(s, job, row.occurrence);
 	if (row.id >= s->next_run_id)
 		s->next_run_id = row.id + 1;

@@ -337,6 +337,25 @@ START_TEST(removed_just_before_due_leaves_nothing)
 }
 END_TEST
 
+START_TEST(runs_of_a_removed_job_overlap_with_its_namesake)
+{
+	struct sim *sim = sim_new(T0);
+
+	sim_add(sim, "a", "schedule = * * * * *", NULL);
+	sim_run_to(sim, T0 + 60);
+	sim_remove(sim, "a");
+	sim_add(sim, "a", "schedule = * * * * *", NULL);
+	sim_run_to(sim, T0 + 120);
+	ck_assert_uint_eq(sim->n_starts, 1);
+	sim_exited(sim, 0, 1);
+	/* The old job's failure is not the new one's. */
+	ck_assert_int_eq(sim_job(sim, "a")->failures, 0);
+	sim_run_to(sim, T0 + 180);
+	LEDGER(sim, "a", "started@60 skipped(overlap)@120 started@180");
+	sim_free(sim);
+}
+END_TEST
+
 /* --- changes --- */
 
 START_TEST(new_command_keeps_the_plan)
@@ -412,9 +431,7 @@ END_TEST
 START_TEST(end_is_acknowledged_after_the_commit)
 {
 	struct sim *sim = sim_new(T0);
-	const struct protocol_ended *none = NULL;
 
-	(void)none;
 	sim_add(sim, "a", "schedule = * * * * *", NULL);
 	sim_run_to(sim, T0 + 60);
 	ck_assert(!sim->starts[0].acked);
@@ -843,6 +860,7 @@ scheduler_suite(void)
 	tcase_add_test(tc,
 	    removed_while_waiting_is_recorded_and_never_starts);
 	tcase_add_test(tc, removed_just_before_due_leaves_nothing);
+	tcase_add_test(tc, runs_of_a_removed_job_overlap_with_its_namesake);
 	tcase_add_test(tc, new_command_keeps_the_plan);
 	tcase_add_test(tc, new_schedule_begins_a_generation_now);
 	tcase_add_test(tc, stop_skips_what_waits_and_what_comes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * See simulation.h.  The store is stepped after every turn, so the disk is
- * as fast as it can be; sim_freeze_disk() is the disk that has stopped.
+ * See simulation.h.  The store is stepped when the test has done something;
+ * sim_freeze_disk() is the disk that has stopped.
  */
 #include "config.h"
 
@@ -140,7 +140,9 @@ sim_new(int64_t start_s)
 {
 	struct sim *sim = xcalloc(1, sizeof *sim);
 
-	snprintf(sim->dir, sizeof sim->dir, "/tmp/check-sim.XXXXXX");
+	/* In memory if that can be: here nothing depends on the disk. */
+	snprintf(sim->dir, sizeof sim->dir, "%s/check-sim.XXXXXX",
+	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	ck_assert_ptr_nonnull(mkdtemp(sim->dir));
 	origin = start_s;
 	utc = zone_utc();
@@ -149,6 +151,8 @@ sim_new(int64_t start_s)
 	sim->now.wall.us = start_s * USEC_PER_SEC;
 	sim->now.boot.us = sim->now.mono.us = SIM_BOOT_US;
 	sim->max_running = 1000;
+	sim->era_start[0] = sim->now.wall.us;
+	sim->n_eras = 1;
 	sim->jobs = jobtable_new();
 	open_store(sim);
 	make_scheduler(sim);
@@ -330,11 +334,17 @@ save(struct sim *sim)
 	ck_assert_msg(store_sync(sim->store, &err) == 0, "%s", err.text);
 }
 
-void
-sim_tick(struct sim *sim)
+static void
+turn(struct sim *sim)
 {
 	while (scheduler_tick(sim->scheduler, &sim->now))
 		continue;
+}
+
+void
+sim_tick(struct sim *sim)
+{
+	turn(sim);
 	save(sim);
 }
 
@@ -353,7 +363,7 @@ sim_run_to(struct sim *sim, int64_t to_s)
 
 	ck_assert_int_ge(to, sim->now.wall.us);
 	for (;;) {
-		sim_tick(sim);
+		turn(sim);
 		wake = scheduler_next_wake(sim->scheduler);
 		if (wake > to)
 			break;
@@ -381,6 +391,11 @@ sim_set_wall(struct sim *sim, int64_t wall_us)
 	struct clock_reading last = sim->now;
 
 	sim->now.wall.us = wall_us;
+	if (wall_us < last.wall.us - CLOCK_STEP_MIN_US) {
+		ck_assert_uint_lt(sim->n_eras, SIM_ERAS_MAX);
+		sim->era_end[sim->n_eras - 1] = last.wall.us;
+		sim->era_start[sim->n_eras++] = wall_us;
+	}
 	changed(sim, &last);
 }
 
@@ -661,4 +676,111 @@ sim_runs(struct sim *sim, const char *name)
 	strbuf_release(&sb);
 	query_result_release(&result);
 	return text;
+}
+
+/* --- the invariant --- */
+
+struct span {
+	uint32_t	era;
+	int64_t		first, last;
+};
+
+static int
+compare_spans(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	if (x->era != y->era)
+		return x->era < y->era ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* All rows of a job, by era and occurrence; free(). */
+static struct span *
+read_spans(struct sim *sim, const char *name, size_t *n)
+{
+	struct span *v = NULL;
+	char more[QUERY_KEY_MAX] = "";
+	struct query_result result;
+	struct query_spec spec = {
+		.job_name = name, .since = INT64_MIN, .limit = QUERY_PAGE
+	};
+
+	*n = 0;
+	do {
+		spec.before = more[0] != '\0' ? more : NULL;
+		query_run_now(sim->dir, &spec, &result);
+		ck_assert_str_eq(result.err.text, "");
+		v = xreallocarray(v, *n + result.n_rows, sizeof *v);
+		for (size_t i = 0; i < result.n_rows; i++) {
+			const struct query_row *r = &result.rows[i];
+
+			v[(*n)++] = r->is_run ? (struct span){ r->run.era,
+			    r->run.occurrence, r->run.occurrence } :
+			    (struct span){ r->outcome.era,
+			    r->outcome.occurrence, r->outcome.last };
+		}
+		snprintf(more, sizeof more, "%s", result.more);
+		query_result_release(&result);
+	} while (more[0] != '\0');
+	if (*n > 0)
+		qsort(v, *n, sizeof *v, compare_spans);
+	return v;
+}
+
+/* One era: occurrences and rows walk side by side. */
+static size_t
+verify_era(struct sim *sim, const struct jobdef *def, size_t era,
+    int64_t from, const struct span *v, size_t n, size_t i)
+{
+	/* "Everything after it": an era begins after the stepped-to time. */
+	int64_t start = walltime_seconds(
+	    (struct walltime){ sim->era_start[era] });
+	int64_t end = walltime_seconds(era + 1 < sim->n_eras ?
+	    (struct walltime){ sim->era_end[era] } : sim->now.wall);
+	int64_t t = from > start ? from : start;
+
+	while (jobdef_next(def, t, &t) && t <= end) {
+		if (i < n && v[i].era == era + 1 && v[i].last < t)
+			i++;
+		ck_assert_msg(i < n && v[i].era == era + 1 &&
+		    v[i].first <= t && t <= v[i].last,
+		    "%s: %lld of era %zu has no row", def->name,
+		    (long long)(t - origin), era + 1);
+		ck_assert_msg(t != v[i].last || i + 1 >= n ||
+		    v[i + 1].era != v[i].era || v[i + 1].first > t,
+		    "%s: %lld has two rows", def->name,
+		    (long long)(t - origin));
+		if (t == v[i].first)
+			continue;
+		ck_assert_msg(v[i].first < t, "%s: a row begins at no "
+		    "occurrence", def->name);
+	}
+	while (i < n && v[i].era == era + 1)
+		i++;
+	return i;
+}
+
+void
+sim_verify(struct sim *sim, const char *name, int64_t from_s)
+{
+	const struct jobdef *def = sim_job(sim, name)->def;
+	struct span *v;
+	size_t n, i = 0;
+	int64_t t;
+
+	save(sim);
+	v = read_spans(sim, name, &n);
+	for (size_t k = 0; k < n; k++) {
+		ck_assert_msg(jobdef_next(def, v[k].first - 1, &t) &&
+		    t == v[k].first, "%s: %lld is no occurrence", name,
+		    (long long)(v[k].first - origin));
+		ck_assert_msg(jobdef_next(def, v[k].last - 1, &t) &&
+		    t == v[k].last, "%s: %lld is no occurrence", name,
+		    (long long)(v[k].last - origin));
+	}
+	for (size_t era = 0; era < sim->n_eras; era++)
+		i = verify_era(sim, def, era, from_s, v, n, i);
+	ck_assert_uint_eq(i, n);
+	free(v);
 }

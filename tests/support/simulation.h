@@ -18,7 +18,8 @@
  *
  * Every failure of the simulation itself ends the test.
  */
-#define SIM_STARTS_MAX 4096
+#define SIM_STARTS_MAX 65536
+#define SIM_ERAS_MAX 8
 
 struct sim_start {
 	uint64_t	run_id;
@@ -45,6 +46,9 @@ struct sim {
 	bool			 no_worker;	/* start() finds none */
 	bool			 frozen;	/* a crash goes back to .frozen */
 	size_t			 max_running;
+	int64_t			 era_start[SIM_ERAS_MAX]; /* wall us; [0]: era 1 */
+	int64_t			 era_end[SIM_ERAS_MAX];	/* of past ones */
+	size_t			 n_eras;
 };
 
 /* A new state directory; the wall clock stands at start_s. */
@@ -96,6 +100,12 @@ void		 sim_listed(struct sim *, size_t i);
  * simulation.  Manual runs are not in it.  Static buffer.
  */
 const char	*sim_ledger(struct sim *, const char *name);
+/*
+ * V1 and V2 of semantics.md 8 for a job of one generation: every occurrence
+ * after from_s, in every era, lies in exactly one row, and rows begin and end
+ * at occurrences.
+ */
+void		 sim_verify(struct sim *, const char *name, int64_t from_s);
 /* The same for runs: "succeeded failed(3) lost". */
 const char	*sim_runs(struct sim *, const char *name);
 
