@@ -176,6 +176,7 @@ static const struct {
 	{ "dst.tsv", PLAIN, cronexpr_next, 500 },
 	{ "quartz.tsv", PLAIN, cronexpr_next, 200 },
 	{ "fold_gap.tsv", WITH_RULES, cronexpr_next, 40 },
+	{ "edges.tsv", PLAIN, cronexpr_next, 15 },
 	{ "hash.tsv", WITH_JOB, cronexpr_next, 15 },
 	{ "previous.tsv", PLAIN, cronexpr_previous, 20 },
 };
@@ -195,6 +196,106 @@ START_TEST(vectors_give_the_stated_times)
 	free(line);
 	fclose(f);
 	zone_cache_free(zones);
+}
+END_TEST
+
+/* --- changes that no real zone has ------------------------------------- */
+
+/* A zone file of version 1 with these offsets, each from its instant on. */
+static struct zone *
+make_zone(const struct zone_span *v, size_t n)
+{
+	uint8_t b[512] = "TZif";
+	size_t len = 44;
+	struct error err = { "" };
+	struct zone *z;
+
+	b[35] = (uint8_t)(n - 1);
+	b[39] = (uint8_t)n;
+	b[43] = 4;
+	for (size_t i = 1; i < n; i++)
+		for (int shift = 24; shift >= 0; shift -= 8)
+			b[len++] = (uint8_t)((uint64_t)v[i].start >> shift);
+	for (size_t i = 1; i < n; i++)
+		b[len++] = (uint8_t)i;
+	for (size_t i = 0; i < n; i++) {
+		for (int shift = 24; shift >= 0; shift -= 8)
+			b[len++] = (uint8_t)((uint32_t)v[i].offset >> shift);
+		len += 2;
+	}
+	memcpy(b + len, "AAA", 4);
+	z = zone_parse("Test/Made", b, len + 4, &err);
+	ck_assert_msg(z != NULL, "%s", err.text);
+	return z;
+}
+
+#define T1	(100 * DAY + 12 * HOUR)	/* 1970-04-11 12:00 */
+
+/* +2 h, at T1 +1 h, half an hour later 0: three showings of 13:10. */
+static const struct zone_span back_twice[] = {
+	{ 0, 0, 7200 }, { T1, 0, 3600 }, { T1 + 1800, 0, 0 }
+};
+/* 0, at T1 +1 h, half an hour later +2 h: 13:40 is jumped over, 14:10 too. */
+static const struct zone_span on_twice[] = {
+	{ 0, 0, 0 }, { T1, 0, 3600 }, { T1 + 1800, 0, 7200 }
+};
+/* 0, at T1 +1 h, half an hour later 0 again: 12:40 is jumped over, then shown. */
+static const struct zone_span on_and_back[] = {
+	{ 0, 0, 0 }, { T1, 0, 3600 }, { T1 + 1800, 0, 0 }
+};
+
+static const struct {
+	const struct zone_span	*spans;	/* three of them */
+	const char		*expr;	/* on that day */
+	struct cronexpr_rules	 rules;	/* of daylight saving */
+	int64_t			 want[4]; /* from T1 on; 0: no more */
+} made[] = {
+	{ back_twice, "10 13 11 4 ?", { DST_GAP_RUN, DST_FOLD_FIRST },
+	    { -3000 } },
+	{ back_twice, "10 13 11 4 ?", { DST_GAP_RUN, DST_FOLD_SECOND },
+	    { 4200 } },
+	{ back_twice, "10 13 11 4 ?", { DST_GAP_RUN, DST_FOLD_BOTH },
+	    { -3000, 600, 4200 } },
+	/* 12:40 is in the first and the third stretch only. */
+	{ back_twice, "40 12 11 4 ?", { DST_GAP_RUN, DST_FOLD_FIRST },
+	    { -4800 } },
+	{ back_twice, "40 12 11 4 ?", { DST_GAP_RUN, DST_FOLD_SECOND },
+	    { 2400 } },
+	{ back_twice, "40 12 11 4 ?", { DST_GAP_RUN, DST_FOLD_BOTH },
+	    { -4800, 2400 } },
+	{ back_twice, "10,*/60 13 11 4 ?", { DST_GAP_RUN, DST_FOLD_FIRST },
+	    { -3600, -3000 } },
+	{ on_twice, "10,40 12-14 11 4 ?", { DST_GAP_RUN, DST_FOLD_FIRST },
+	    { 0, 600, 1800, 2400 } },
+	{ on_twice, "10,40 12-14 11 4 ?", { DST_GAP_SKIP, DST_FOLD_FIRST },
+	    { 600, 2400 } },
+	/* Jumped over at T1, and shown for the first time after it. */
+	{ on_and_back, "40 12 11 4 ?", { DST_GAP_RUN, DST_FOLD_FIRST },
+	    { 0, 2400 } },
+	{ on_and_back, "40 12 11 4 ?", { DST_GAP_SKIP, DST_FOLD_FIRST },
+	    { 2400 } },
+};
+
+START_TEST(changes_close_together_keep_the_rules)
+{
+	struct zone *z = make_zone(made[_i].spans, 3);
+	struct cronexpr *x = must_parse(made[_i].expr, NULL);
+	int64_t t = T1 - DAY, got;
+	size_t n = 0;
+
+	while (cronexpr_next(x, z, made[_i].rules, t, &got) && got < T1 + DAY) {
+		ck_assert_uint_lt(n, 4);
+		ck_assert_int_eq(got - T1, made[_i].want[n++]);
+		t = got;
+	}
+	ck_assert(n == 4 || n == 0 || made[_i].want[n] == 0);
+	ck_assert_uint_gt(n, 0);
+	for (t = T1 + DAY; n > 0; t = got) {
+		ck_assert(cronexpr_previous(x, z, made[_i].rules, t, &got));
+		ck_assert_int_eq(got - T1, made[_i].want[--n]);
+	}
+	cronexpr_free(x);
+	zone_unref(z);
 }
 END_TEST
 
@@ -415,6 +516,8 @@ cronexpr_suite(void)
 
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, vectors_give_the_stated_times, 0, N(files));
+	tcase_add_loop_test(t, changes_close_together_keep_the_rules, 0,
+	    N(made));
 	tcase_add_test(t, invalid_vectors_are_refused);
 	suite_add_tcase(s, t);
 	t = tcase_create("facts");

@@ -353,6 +353,7 @@ static const struct {
 	{ "../zoneinfo/UTC", "is a path" },
 	{ "Europe/../UTC", "is a path" },
 	{ "./UTC", "is a path" },
+	{ "Europe/..", "is a path" },
 	{ "Europe//Berlin", "is a path" },
 	{ "/usr/share/zoneinfo/UTC", "is a path" },
 	{ "UTC\n", "has a character that no zone has" },
