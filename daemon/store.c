@@ -505,6 +505,20 @@ store_put_pending_decided(struct store *s, int64_t job_id, uint32_t era,
 }
 
 void
+store_put_pause(struct store *s, const struct pause_row *row)
+{
+	put(s, FACT_PAUSE, row);
+}
+
+void
+store_put_pause_over(struct store *s, int64_t job_id)
+{
+	struct pause_row row = { .job_id = job_id };
+
+	put(s, FACT_PAUSE_OVER, &row);
+}
+
+void
 store_put_file(struct store *s, const struct file_row *row)
 {
 	put(s, FACT_FILE, row);

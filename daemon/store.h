@@ -152,6 +152,17 @@ struct pending_row {
 	int64_t			 queued;	/* wall, us */
 };
 
+/* Occurrences are not started for a while (spec section 6, pause). */
+struct pause_row {
+	int64_t			 job_id;	/* 0: all jobs */
+	int64_t			 since;		/* wall, us */
+	int64_t			 until;		/* wall, us; INT64_MAX: resume */
+	int64_t			 skip;		/* occurrences left to skip; 0:
+						 * a pause in time */
+	int64_t			 by_uid;	/* who */
+	char			*note;		/* why, or NULL; owned */
+};
+
 struct file_row {
 	char			*name;		/* owned, as all here */
 	char			*good;		/* last good text */
@@ -180,6 +191,8 @@ void	store_put_pending(struct store *, const struct pending_row *);
 void	store_put_pending_decided(struct store *, int64_t job_id,
 	    uint32_t era, int64_t occurrence);
 /* Without a good text the last good one, and its time, stay. */
+void	store_put_pause(struct store *, const struct pause_row *);
+void	store_put_pause_over(struct store *, int64_t job_id);
 void	store_put_file(struct store *, const struct file_row *);
 void	store_put_file_gone(struct store *, const char *name);
 void	store_put_era(struct store *, const struct era_row *);
@@ -251,6 +264,8 @@ struct store_image {
 	size_t			 n_runs;
 	struct pending_row	*pending;	/* oldest first */
 	size_t			 n_pending;
+	struct pause_row	*pauses;
+	size_t			 n_pauses;
 	struct file_row		*files;
 	size_t			 n_files;
 };

@@ -38,6 +38,9 @@ static const struct form forms[FACT_TYPES] = {
 	[FACT_RUN_DROPPED] = { sizeof(uint64_t), { 0 } },
 	[FACT_PENDING] = { sizeof(struct pending_row), { 0 } },
 	[FACT_PENDING_DECIDED] = { sizeof(struct pending_row), { 0 } },
+	[FACT_PAUSE] = { sizeof(struct pause_row), {
+	    AT(struct pause_row, note) } },
+	[FACT_PAUSE_OVER] = { sizeof(struct pause_row), { 0 } },
 	[FACT_FILE] = { sizeof(struct file_row), {
 	    AT(struct file_row, name), AT(struct file_row, error) } },
 	[FACT_FILE_GONE] = { sizeof(struct file_row), {

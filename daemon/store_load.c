@@ -140,6 +140,7 @@ struct loading {
 	size_t			 cap_jobs;	/* allocated, as below */
 	size_t			 cap_runs;
 	size_t			 cap_pending;
+	size_t			 cap_pauses;
 	size_t			 cap_files;
 };
 
@@ -286,6 +287,29 @@ take_pending(sqlite3_stmt *s, void *arg, struct error *err)
 }
 
 static int
+take_pause(sqlite3_stmt *s, void *arg, struct error *err)
+{
+	struct loading *l = arg;
+	struct store_image *image = l->image;
+	int64_t skip;
+
+	if (store_column_integer(s, 3, 0, INT64_MAX, &skip,
+	    "pause's count", err) != 0)
+		return -1;
+	image->pauses = grow(image->pauses, image->n_pauses, &l->cap_pauses,
+	    sizeof *image->pauses);
+	image->pauses[image->n_pauses++] = (struct pause_row){
+		.job_id = sqlite3_column_int64(s, 0),
+		.since = sqlite3_column_int64(s, 1),
+		.until = sqlite3_column_int64(s, 2),
+		.skip = skip,
+		.by_uid = sqlite3_column_int64(s, 4),
+		.note = store_column_text(s, 5),
+	};
+	return 0;
+}
+
+static int
 take_file(sqlite3_stmt *s, void *arg, struct error *err)
 {
 	struct loading *l = arg;
@@ -327,6 +351,8 @@ static const struct {
 	{ "SELECT job_id, era, occurrence, generation, state, due, queued"
 	  " FROM pending ORDER BY due, job_id, era, occurrence",
 	  "read what waits", take_pending },
+	{ "SELECT job_id, since, until, skip, by_uid, note FROM pause"
+	  " ORDER BY job_id", "read its pauses", take_pause },
 	{ "SELECT name, good, error, loaded FROM file ORDER BY name",
 	  "read its job files", take_file },
 };

@@ -138,11 +138,14 @@ store_image_release(struct store_image *image)
 		job_row_release(&image->jobs[i]);
 	for (size_t i = 0; i < image->n_runs; i++)
 		run_row_release(&image->runs[i]);
+	for (size_t i = 0; i < image->n_pauses; i++)
+		free(image->pauses[i].note);
 	for (size_t i = 0; i < image->n_files; i++)
 		file_row_release(&image->files[i]);
 	free(image->jobs);
 	free(image->runs);
 	free(image->pending);
+	free(image->pauses);
 	free(image->files);
 	free(image->boot_id);
 	*image = (struct store_image){ .next_run_id = 1 };

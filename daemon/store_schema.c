@@ -69,6 +69,11 @@ static const char *const migrations[] = {
 	"  WHERE kind <> 1;"
 	"CREATE TABLE era(n INTEGER PRIMARY KEY, start INTEGER NOT NULL,"
 	"  previous_end INTEGER NOT NULL) STRICT;"
+	/* job_id 0: all jobs */
+	"CREATE TABLE pause(job_id INTEGER PRIMARY KEY,"
+	"  since INTEGER NOT NULL, until INTEGER NOT NULL,"
+	"  skip INTEGER NOT NULL, by_uid INTEGER NOT NULL,"
+	"  note TEXT) STRICT;"
 	"CREATE TABLE pending(job_id INTEGER NOT NULL, era INTEGER NOT NULL,"
 	"  occurrence INTEGER NOT NULL, generation INTEGER NOT NULL,"
 	"  state INTEGER NOT NULL, due INTEGER NOT NULL,"

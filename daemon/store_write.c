@@ -98,6 +98,13 @@ static const char *const statement_texts[STATEMENTS] = {
 	[STATEMENT_PENDING_DECIDED] =
 	    "DELETE FROM pending WHERE job_id = ? AND era = ?"
 	    " AND occurrence = ?",
+	[STATEMENT_PAUSE] =
+	    "INSERT INTO pause(job_id, since, until, skip, by_uid, note)"
+	    " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT(job_id) DO UPDATE SET"
+	    " since = excluded.since, until = excluded.until,"
+	    " skip = excluded.skip, by_uid = excluded.by_uid,"
+	    " note = excluded.note",
+	[STATEMENT_PAUSE_OVER] = "DELETE FROM pause WHERE job_id = ?",
 	[STATEMENT_FILE] =
 	    "INSERT INTO file(name, good, error, loaded) VALUES (?, ?, ?, ?)"
 	    " ON CONFLICT(name) DO UPDATE SET error = excluded.error,"
@@ -398,6 +405,31 @@ write_file_gone(struct store_writer *w, const void *fact)
 }
 
 static int
+write_pause(struct store_writer *w, const void *fact)
+{
+	const struct pause_row *row = fact;
+	struct binder b = begin(w, STATEMENT_PAUSE);
+
+	put(&b, row->job_id);
+	put(&b, row->since);
+	put(&b, row->until);
+	put(&b, row->skip);
+	put(&b, row->by_uid);
+	put_text(&b, row->note);
+	return finish(&b);
+}
+
+static int
+write_pause_over(struct store_writer *w, const void *fact)
+{
+	const struct pause_row *row = fact;
+	struct binder b = begin(w, STATEMENT_PAUSE_OVER);
+
+	put(&b, row->job_id);
+	return finish(&b);
+}
+
+static int
 write_era(struct store_writer *w, const void *fact)
 {
 	const struct era_row *row = fact;
@@ -437,6 +469,8 @@ static const struct {
 	[FACT_PENDING] = { write_pending, "a waiting occurrence" },
 	[FACT_PENDING_DECIDED] = { write_pending_decided,
 	    "a decided occurrence" },
+	[FACT_PAUSE] = { write_pause, "a pause" },
+	[FACT_PAUSE_OVER] = { write_pause_over, "the end of a pause" },
 	[FACT_FILE] = { write_file, "a job file" },
 	[FACT_FILE_GONE] = { write_file_gone, "a removed job file" },
 	[FACT_ERA] = { write_era, "an era" },
