@@ -142,6 +142,16 @@ wait_for() {
 	done
 }
 
+# let_pass SECONDS: for what must not happen meanwhile.
+let_pass() {
+	local end
+	end=$(($(uptime_ms) + $1 * 1000))
+	wait_for $(($1 + 30)) is_past "$end"
+}
+is_past() {
+	[ "$(uptime_ms)" -ge "$1" ]
+}
+
 # Milliseconds on a clock that is never set.
 uptime_ms() {
 	local up rest
@@ -367,7 +377,10 @@ sanitizer_reports() {
 			continue ;;
 		esac
 		echo "# $f"
-		tail -n 60 "$f" | sed 's/^/# /'
+		grep -n -e Sanitizer -e 'runtime error:' "$f" | head -n 1 |
+		    cut -d: -f1 >"$T/first"
+		tail -n "+$(cat "$T/first")" "$f" | head -n 50 |
+		    sed 's/^/# /'
 	done
 }
 

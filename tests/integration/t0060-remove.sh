@@ -35,7 +35,7 @@ nothing_runs() {
 no_ghost() {
 	local before after
 	before=$(cc --json history -n 1000 | json run | wc -l)
-	wait_for 30 eval '[ "$(date +%s)" -gt '$(($(date +%s) + 2))' ]'
+	let_pass 2
 	after=$(cc --json history -n 1000 | json run | wc -l)
 	expect_equal "$after" "$before"
 	expect_equal "$(cc --json list | wc -l)" 0
