@@ -91,6 +91,7 @@ START_TEST(adding_and_removing_for_long_keeps_what_is_left)
 		add(id);
 		if (id > 10)
 			results_remove(results, id - 10);
+		ck_assert_uint_eq(results_count(results), id < 10 ? id : 10);
 	}
 	ck_assert_uint_eq(results_count(results), 10);
 	for (size_t i = 0; i < 10; i++)

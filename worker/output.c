@@ -6,11 +6,8 @@
  * and freed by the caller's thread, the writer only hands it over to the
  * list of spent ones.  So the writer allocates nothing and takes no lock but
  * this module's, and a child forked by the other thread finds every lock of
- * libc free.  What it calls: openat, write, close, and the queue.
- *
- * A failed write loses the rest of its block and leaves a gap, as a drop
- * does: the head ends there, or a new segment of the tail begins behind it.
- * It is not tried again; the next block is.
+ * libc free.  What it calls: openat, write, close (output_parts.c), and the
+ * queue.  A write that failed is not tried again; the next block is.
  */
 #include "config.h"
 
@@ -18,7 +15,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,11 +22,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "common/outputfile.h"
 #include "common/xmalloc.h"
+#include "worker/output_parts.h"
 
 #define STACK_SIZE	(256 * 1024)
-#define SEGMENT_MIN	4096		/* fewer new segments for tiny tails */
 
 struct block {
 	struct block		*next;		/* in the queue, or spent */
@@ -41,17 +36,12 @@ struct block {
 	uint8_t			 data[];	/* the bytes */
 };
 
-struct segment {
-	uint64_t		 start;		/* offset in the stream */
-	uint64_t		 len;		/* bytes of the stream in it */
-};
-
 struct output_stream {
 	struct output		*output;	/* it belongs to */
 	struct output_stream	*next;		/* among the abandoned */
-	uint64_t		 run_id;	/* names the files */
 
 	/* The caller's thread only. */
+	bool			 keeps;		/* the limit is not 0 */
 	uint64_t		 total;		/* bytes written and dropped */
 	bool			 used;		/* a block was queued */
 	bool			 finished;	/* output_finish was called */
@@ -65,16 +55,7 @@ struct output_stream {
 	int			 errnum;	/* first failure */
 
 	/* The writer thread only. */
-	uint64_t		 head_limit;	/* bytes that the head holds */
-	uint64_t		 tail_limit;	/* last bytes that are kept */
-	uint64_t		 segment_max;	/* bytes of a full segment */
-	uint64_t		 pos;		/* offset expected next */
-	uint64_t		 head_len;	/* bytes in the head */
-	bool			 head_done;	/* full, or cut by a gap */
-	bool			 gap;		/* bytes before pos are lost */
-	int			 fd;		/* of head or segment, or -1 */
-	struct segment		 segments[2];	/* of the tail, in turn */
-	int			 current;	/* of them; -1: none yet */
+	struct output_parts	 parts;		/* the files */
 };
 
 struct output {
@@ -94,186 +75,6 @@ struct output {
 	bool			 busy;		/* writer has a block */
 	bool			 stopping;	/* writer shall end */
 };
-
-/* Writer: opens one part anew; -1 with errno. */
-static int
-open_part(const struct output_stream *stream, enum outputfile_part part)
-{
-	char name[OUTPUTFILE_NAME_MAX];
-
-	outputfile_name(name, stream->run_id, part);
-	return openat(stream->output->dirfd, name, O_WRONLY | O_CREAT |
-	    O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-}
-
-/* Writer: how many went out; fewer than len with errno set. */
-static size_t
-write_all(int fd, const uint8_t *data, size_t len)
-{
-	size_t done = 0;
-
-	while (done < len) {
-		ssize_t n = write(fd, data + done, len - done);
-
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			if (n == 0)
-				errno = EIO;
-			break;
-		}
-		done += (size_t)n;
-	}
-	return done;
-}
-
-static void
-close_part(struct output_stream *stream)
-{
-	if (stream->fd != -1)
-		close(stream->fd);
-	stream->fd = -1;
-}
-
-/* Writer: bytes that go into the head; -1 with errno. */
-static int
-write_head(struct output_stream *stream, const uint8_t *data, size_t len)
-{
-	size_t n;
-
-	if (stream->fd == -1 &&
-	    (stream->fd = open_part(stream, OUTPUTFILE_HEAD)) == -1)
-		return -1;
-	n = write_all(stream->fd, data, len);
-	stream->head_len += n;
-	return n == len ? 0 : -1;
-}
-
-/*
- * Writer: the other segment, made anew to begin at offset; -1 with errno.  A
- * failure leaves the present one in force, so that a full disk can cost one
- * segment, never both.
- */
-static int
-begin_segment(struct output_stream *stream, uint64_t offset)
-{
-	uint8_t header[OUTPUTFILE_HEADER];
-	int other = stream->current == 0;
-
-	close_part(stream);
-	outputfile_header_encode(header, offset, stream->tail_limit);
-	stream->segments[other] = (struct segment){ offset, 0 };
-	stream->fd = open_part(stream, other == 0 ? OUTPUTFILE_TAIL0 :
-	    OUTPUTFILE_TAIL1);
-	if (stream->fd == -1)
-		return -1;
-	if (write_all(stream->fd, header, sizeof header) != sizeof header) {
-		close_part(stream);
-		return -1;
-	}
-	stream->current = other;
-	return 0;
-}
-
-/* Writer: bytes behind the head; -1 with errno. */
-static int
-write_tail(struct output_stream *stream, const uint8_t *data, size_t len)
-{
-	uint64_t offset = stream->pos;
-
-	if (len > stream->tail_limit) {
-		size_t skip = len - (size_t)stream->tail_limit;
-
-		data += skip;
-		len -= skip;
-		offset += skip;
-		stream->gap = true;
-	}
-	while (len > 0) {
-		struct segment *seg = &stream->segments[stream->current == 1];
-		size_t want, n;
-
-		if (stream->fd == -1 || stream->gap ||
-		    seg->len == stream->segment_max) {
-			if (begin_segment(stream, offset) == -1)
-				return -1;
-			seg = &stream->segments[stream->current];
-			stream->gap = false;
-		}
-		want = len < stream->segment_max - seg->len ? len :
-		    (size_t)(stream->segment_max - seg->len);
-		n = write_all(stream->fd, data, want);
-		seg->len += n;
-		if (n < want)
-			return -1;
-		data += n;
-		len -= n;
-		offset += n;
-	}
-	return 0;
-}
-
-/* Writer: how much of a segment lies within the bytes that are kept. */
-static uint64_t
-kept_of(const struct segment *seg, uint64_t from)
-{
-	if (seg->start + seg->len <= from)
-		return 0;
-	return seg->start < from ? seg->start + seg->len - from : seg->len;
-}
-
-static uint64_t
-kept_bytes(const struct output_stream *stream)
-{
-	const struct segment *now;
-	uint64_t end, from;
-
-	if (stream->current == -1)
-		return stream->head_len;
-	now = &stream->segments[stream->current];
-	end = now->start + now->len;
-	from = end < stream->tail_limit ? 0 : end - stream->tail_limit;
-	return stream->head_len + kept_of(&stream->segments[0], from) +
-	    kept_of(&stream->segments[1], from);
-}
-
-/* Writer: one block; 0 or the errno of what failed. */
-static int
-write_block(struct output_stream *stream, const struct block *block)
-{
-	const uint8_t *data = block->data;
-	size_t len = block->len, n;
-	int errnum = 0;
-
-	if (block->offset != stream->pos) {
-		stream->pos = block->offset;
-		stream->gap = true;
-	}
-	if (stream->gap && !stream->head_done) {
-		stream->head_done = true;
-		close_part(stream);
-	}
-	if (!stream->head_done) {
-		n = len < stream->head_limit - stream->head_len ? len :
-		    (size_t)(stream->head_limit - stream->head_len);
-		if (n > 0 && write_head(stream, data, n) == -1)
-			errnum = errno;
-		data += n;
-		len -= n;
-		stream->pos += n;
-		if (errnum != 0 || stream->head_len == stream->head_limit) {
-			stream->head_done = true;
-			close_part(stream);
-		}
-	}
-	if (len > 0 && errnum == 0 && stream->tail_limit > 0 &&
-	    write_tail(stream, data, len) == -1)
-		errnum = errno;
-	stream->pos += len;
-	if (errnum != 0)
-		stream->gap = true;
-	return errnum;
-}
 
 static void
 wake(struct output *output)
@@ -295,7 +96,7 @@ block_done(struct output *output, struct block *block, int errnum)
 
 	stream->queued -= size;
 	output->queued -= size;
-	stream->kept = kept_bytes(stream);
+	stream->kept = output_parts_kept(&stream->parts);
 	if (stream->errnum == 0)
 		stream->errnum = errnum;
 	if (block->finish)
@@ -331,9 +132,10 @@ writer(void *arg)
 
 		errnum = 0;
 		if (!abandoned && block->len > 0)
-			errnum = write_block(block->stream, block);
+			errnum = output_parts_write(&block->stream->parts,
+			    block->offset, block->data, block->len);
 		if (block->finish)
-			close_part(block->stream);
+			output_parts_close(&block->stream->parts);
 
 		pthread_mutex_lock(&output->mutex);
 		output->busy = false;
@@ -472,14 +274,9 @@ output_open(struct output *output, uint64_t run_id, int64_t limit)
 
 	assert(limit >= 0);
 	stream->output = output;
-	stream->run_id = run_id;
-	stream->tail_limit = (uint64_t)limit / 2;
-	stream->head_limit = (uint64_t)limit - stream->tail_limit;
-	stream->segment_max = stream->tail_limit < SEGMENT_MIN ? SEGMENT_MIN :
-	    stream->tail_limit;
-	stream->head_done = limit == 0;
-	stream->fd = -1;
-	stream->current = -1;
+	stream->keeps = limit > 0;
+	output_parts_init(&stream->parts, output->dirfd, run_id,
+	    (uint64_t)limit);
 	return stream;
 }
 
@@ -558,7 +355,7 @@ output_write(struct output_stream *stream, const void *data, size_t len)
 {
 	assert(!stream->finished);
 	free_spent(stream->output);
-	if (stream->head_limit == 0)
+	if (!stream->keeps)
 		stream->total += len;
 	else if (len > 0)
 		enqueue(stream, data, len, false);

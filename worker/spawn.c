@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,10 +22,23 @@
 
 struct spawner {
 	struct spawn_limits	 limits;	/* of the children */
+	sigset_t		 ignored;	/* signals that we ignore */
 	uint8_t			*stages;	/* shared; a byte a slot */
 	bool			*used;		/* slots in use */
 	size_t			 slots;		/* how many */
 };
+
+static void
+find_ignored(sigset_t *ignored)
+{
+	struct sigaction action;
+
+	sigemptyset(ignored);
+	for (int n = 1; n <= SIGRTMAX; n++)
+		if (sigaction(n, NULL, &action) == 0 &&
+		    action.sa_handler == SIG_IGN)
+			sigaddset(ignored, n);
+}
 
 struct spawner *
 spawner_new(const struct spawn_limits *limits, size_t slots,
@@ -40,6 +54,7 @@ spawner_new(const struct spawn_limits *limits, size_t slots,
 		return NULL;
 	}
 	spawner->limits = *limits;
+	find_ignored(&spawner->ignored);
 	spawner->stages = shared;
 	spawner->used = xcalloc(slots, sizeof *spawner->used);
 	spawner->slots = slots;
@@ -114,6 +129,7 @@ fork_child(struct spawner *spawner, const struct protocol_start *start,
 	if (pid == 0) {
 		struct spawn_child child = {
 			.start = start, .limits = &spawner->limits,
+			.ignored = &spawner->ignored,
 			.stage = &spawner->stages[slot],
 			.report_fd = report[1], .output_fd = output[1],
 		};

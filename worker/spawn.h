@@ -45,7 +45,10 @@ struct spawn {
 	size_t		 slot;		/* of the shared bytes */
 };
 
-/* slots: how many children may be in preparation at once. */
+/*
+ * slots: how many children may be in preparation at once.  Signals that we
+ * ignore now are the ones that a child has to stop ignoring.
+ */
 struct spawner	*spawner_new(const struct spawn_limits *, size_t slots,
 		    struct error *err);
 void		 spawner_free(struct spawner *);

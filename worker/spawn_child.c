@@ -79,9 +79,10 @@ clean_signals(const struct spawn_child *child)
 {
 	struct sigaction action = { .sa_handler = SIG_DFL };
 
+	/* Handlers go with exec; what is ignored stays (execve(2)). */
 	for (int n = 1; n <= SIGRTMAX; n++)
-		/* Refused for KILL, STOP and those that libc keeps. */
-		if (sigaction(n, &action, NULL) == -1 && errno != EINVAL)
+		if (sigismember(child->ignored, n) == 1 &&
+		    sigaction(n, &action, NULL) == -1)
 			fail_errno(child, errno, "signals can't be reset");
 	if (setsid() == -1)
 		fail_errno(child, errno, "no session of its own");

@@ -14,8 +14,8 @@ common  3   zone zone_* cronexpr cronexpr_* message message_* frame inifile time
 common  4   schedule schedule_* protocol protocol_*
 common  5   jobdef jobdef_*
 common  6   jobfile jobfile_*
-worker  7   family poller output output_* results identity
-worker  8   spawn spawn_* leftover
+worker  7   dispatch family poller output output_* results identity
+worker  8   spawn spawn_* leftover capture connection
 worker  9   run run_*
 worker  10  worker worker_*
 worker  11  main
