@@ -47,6 +47,9 @@ job_free(struct job *job)
 	assert(!heap_has(&job->due));
 	jobdef_free(job->def);
 	free(job->last_due);
+	if (job->pause != NULL)
+		free(job->pause->note);
+	free(job->pause);
 	free(job->owner_name);
 	free(job->file);
 	if (job->last_run != NULL)

@@ -86,6 +86,7 @@ struct job {
 						 * for folding; count 0: none */
 	uint32_t		 restored;	/* 1 + index of what a restart
 						 * left to decide; 0: nothing */
+	struct pause_row	*pause;		/* its own; owned; NULL: none */
 	size_t			 holds;		/* undecided starts on workers
 						 * that don't answer */
 	bool			 changing;	/* a change is on its way to disk */

@@ -92,6 +92,8 @@ recover(const struct recover_options *o)
 		scheduler_restore_pending(o->scheduler, &image->pending[i]);
 	for (size_t i = 0; i < image->n_runs; i++)
 		scheduler_restore_run(o->scheduler, &image->runs[i]);
+	for (size_t i = 0; i < image->n_pauses; i++)
+		scheduler_restore_pause(o->scheduler, &image->pauses[i]);
 	restore_down(o);
 	if (image->n_jobs > 0 || image->n_runs > 0)
 		log_info(SUBSYSTEM, "took over %zu jobs, %zu runs that were "

@@ -89,6 +89,7 @@ scheduler_free(struct scheduler *s)
 	heap_free(s->expiry);
 	for (size_t i = 0; i < SCHEDULER_PRIORITIES; i++)
 		heap_free(s->pool[i]);
+	pause_free(s->pause_all);
 	free(s->lang);
 	free(s->socket_env);
 	free(s->host_id);
@@ -129,6 +130,8 @@ scheduler_tick(struct scheduler *s, const struct clock_reading *now)
 		restore_check_clock(s);
 	if (s->held)
 		return false;
+	if (s->pause_all != NULL && s->pause_all->until <= now->wall.us)
+		pause_end_all(s);
 	wait_expire(s);
 	run_send_unsent(s);
 	wait_give_slots(s);
@@ -347,8 +350,9 @@ scheduler_stop(struct scheduler *s)
 {
 	if (s->stopping)
 		return;
-	s->stopping = true;
 	scheduler_touch(s);
+	pause_decide_at_stop(s);
+	s->stopping = true;
 	wait_skip_all(s, NULL, REASON_STOPPING);
 	log_info(SUBSYSTEM, "stopping: no new starts; %zu runs to finish",
 	    s->n_running);

@@ -112,6 +112,24 @@ void	scheduler_remove_begin(struct scheduler *, struct job *);
 void	scheduler_remove_finish(struct scheduler *, struct job *,
 	    bool stop_running, int64_t by_uid);
 
+/* --- pauses --- */
+
+/*
+ * From now on; of spec until, skip, by_uid and note count.  In place of a
+ * pause there was.  job NULL: of all jobs, later ones too.
+ */
+void	scheduler_pause(struct scheduler *, struct job *,
+	    const struct pause_row *spec);
+/* False: it has no pause of its own. */
+bool	scheduler_resume(struct scheduler *, struct job *);
+/* Ends the pause of all and each job's own; the number of paused jobs. */
+size_t	scheduler_resume_all(struct scheduler *);
+/* What keeps the job from running now, its own or that of all; or NULL. */
+const struct pause_row *scheduler_pause_of(const struct scheduler *,
+	    const struct job *);
+const struct pause_row *scheduler_pause_of_all(const struct scheduler *);
+size_t	scheduler_paused(const struct scheduler *);	/* jobs */
+
 /* --- runs --- */
 
 struct scheduler_run_request {
@@ -171,6 +189,7 @@ struct job *scheduler_restore_job(struct scheduler *, const struct job_row *,
 void	scheduler_restore_run(struct scheduler *, const struct run_row *);
 void	scheduler_restore_pending(struct scheduler *,
 	    const struct pending_row *);
+void	scheduler_restore_pause(struct scheduler *, const struct pause_row *);
 /*
  * The clock is behind the last mark: everything is held until it has passed
  * it, at most for that long; then that counts as a step back.

@@ -313,13 +313,17 @@ skip_clock_back(struct scheduler *s, struct job *job,
 int64_t
 decide_due(struct scheduler *s, struct job *job, const struct jobdef *times)
 {
-	int64_t now = scheduler_now_s(s), first = job->next, last, before;
+	int64_t now = scheduler_now_s(s), first = job->next, from, last,
+	    before;
 
 	if (!jobdef_previous(times, now + 1, &last) || last < first)
 		last = first;
 	if (!skip_clock_back(s, job, times, &first, last))
 		return last;
-	if (s->stopping) {
+	from = first;
+	if (!pause_decide(s, job, times, &first, last)) {
+		/* All of it was. */
+	} else if (s->stopping) {
 		decide_record(s, job, times, first, last, OUTCOME_SKIPPED,
 		    REASON_STOPPING);
 	} else if (policy_is_too_late(last * USEC_PER_SEC, s->now.wall.us,
@@ -332,7 +336,7 @@ decide_due(struct scheduler *s, struct job *job, const struct jobdef *times)
 	}
 	if (last > job->mark)
 		job->mark = last;
-	note_due(s, job, times, first, last);
+	note_due(s, job, times, from, last);
 	job_put_state(s, job);
 	return last;
 }
@@ -340,6 +344,8 @@ decide_due(struct scheduler *s, struct job *job, const struct jobdef *times)
 void
 decide_plan(struct scheduler *s, struct job *job, int64_t after)
 {
+	int64_t key, until;
+
 	heap_remove(s->due, &job->due);
 	if (after < job->generation_from)
 		after = job->generation_from;
@@ -347,6 +353,12 @@ decide_plan(struct scheduler *s, struct job *job, int64_t after)
 		job->next = JOB_NEVER;
 		return;
 	}
-	if (job->holds == 0 && !s->held)
-		heap_add(s->due, &job->due, job->next * USEC_PER_SEC);
+	if (job->holds > 0 || s->held)
+		return;
+	key = job->next * USEC_PER_SEC;
+	until = pause_until(s, job);
+	if (key <= until)
+		key = until;
+	if (key != INT64_MAX)
+		heap_add(s->due, &job->due, key);
 }

@@ -12,6 +12,7 @@
  * Shared by the parts of the scheduler, nobody else:
  *	scheduler.c		the turn, the clock, stopping
  *	scheduler_decide.c	what becomes of due occurrences
+ *	scheduler_pause.c	pauses of one job or all
  *	scheduler_wait.c	what waits for a slot
  *	scheduler_start.c	sending a run to a worker
  *	scheduler_run.c		what workers tell of runs
@@ -68,6 +69,7 @@ struct scheduler {
 	struct back_step back[SCHEDULER_GAPS];
 	size_t		 n_back;
 
+	struct pause_row *pause_all;	/* of all jobs; or NULL */
 	uint64_t	 next_run_id;
 	uint64_t	 run_id_limit;	/* reserved up to here, exclusive */
 	bool		 reserving;	/* a further block is on its way */
@@ -188,6 +190,18 @@ void	run_send_unsent(struct scheduler *);
 void	run_free_all(struct scheduler *);
 /* Frees a removed job that has no runs left. */
 void	run_release_job(struct scheduler *, struct job *);
+
+/* --- scheduler_pause.c --- */
+/*
+ * Skips what pauses cover of first..last; false when that was all, else
+ * *first is what is left.
+ */
+bool	pause_decide(struct scheduler *, struct job *,
+	    const struct jobdef *times, int64_t *first, int64_t last);
+int64_t	pause_until(const struct scheduler *, const struct job *);
+void	pause_end_all(struct scheduler *);
+void	pause_decide_at_stop(struct scheduler *);
+void	pause_free(struct pause_row *);
 
 /* --- scheduler_restore.c --- */
 /* A worker told of this occurrence: it is decided. */

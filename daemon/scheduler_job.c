@@ -217,7 +217,8 @@ end_generation(struct scheduler *s, struct job *job)
 {
 	int64_t now = scheduler_now_s(s);
 
-	if (job->next <= now && heap_has(&job->due))
+	if (job->next <= now && (heap_has(&job->due) ||
+	    pause_until(s, job) != INT64_MIN))
 		decide_due(s, job, job->def);
 	job_put_generation(s, job, job->generation, job->generation_from,
 	    now);
@@ -279,6 +280,8 @@ scheduler_remove_begin(struct scheduler *s, struct job *job)
 	wait_skip_all(s, job, REASON_REMOVED);
 	job_put_generation(s, job, job->generation, job->generation_from,
 	    now);
+	if (job->pause != NULL)
+		store_put_pause_over(s->store, job->id);
 	store_put_job_removed(s->store, job->id, s->now.wall.us);
 }
 

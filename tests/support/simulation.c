@@ -560,6 +560,9 @@ sim_restart(struct sim *sim, int64_t restart_s)
 		    &sim->image.pending[i]);
 	for (size_t i = 0; i < sim->image.n_runs; i++)
 		scheduler_restore_run(sim->scheduler, &sim->image.runs[i]);
+	for (size_t i = 0; i < sim->image.n_pauses; i++)
+		scheduler_restore_pause(sim->scheduler,
+		    &sim->image.pauses[i]);
 	scheduler_restore_down(sim->scheduler, sim->image.mark,
 	    sim->now.wall.us, REASON_DAEMON_DOWN);
 }
