@@ -310,6 +310,11 @@ client_take(struct client *client, const char **line, size_t *len)
 		return CLIENT_NOTHING;
 	/* Not while the line is looked at: settle may move the buffer. */
 	settle(client, false);
+	/* What came before it has been taken, or it would not be known. */
+	if (client->tell_long) {
+		client->tell_long = false;
+		return CLIENT_TOO_LONG;
+	}
 	if (client->has_line) {
 		*line = client->in.buf + client->taken;
 		*len = client->scanned - client->taken;
@@ -317,10 +322,6 @@ client_take(struct client *client, const char **line, size_t *len)
 		client->has_line = false;
 		scan(client);
 		return *len > CLIENT_LINE_MAX ? CLIENT_TOO_LONG : CLIENT_LINE;
-	}
-	if (client->tell_long) {
-		client->tell_long = false;
-		return CLIENT_TOO_LONG;
 	}
 	return client->ended ? CLIENT_END : CLIENT_NOTHING;
 }
