@@ -24,7 +24,8 @@
 #define LEAVE_MS	500	/* a thread that hangs is left behind */
 
 struct files {
-	struct helper		*helper;	/* the thread */
+	struct helper		*helper;	/* the thread; NULL: stopped */
+	bool			 hangs;		/* left behind with this */
 	struct files_context	 context;	/* owned, as what it points to */
 	struct jobdef_settings	 defaults;	/* context.defaults, if any */
 };
@@ -51,7 +52,7 @@ files_submit(struct files *f, struct files_request *r,
 	r->work = todo;
 	r->request.done = done;
 	r->request.arg = f;
-	return helper_submit(f->helper, &r->request);
+	return f->helper != NULL && helper_submit(f->helper, &r->request);
 }
 
 static char *
@@ -102,9 +103,19 @@ files_new(const struct files_context *context, struct event_base *base)
 }
 
 void
+files_stop(struct files *f)
+{
+	if (f == NULL || f->helper == NULL)
+		return;
+	f->hangs = !helper_free_within(f->helper, LEAVE_MS);
+	f->helper = NULL;
+}
+
+void
 files_free(struct files *f)
 {
-	if (f != NULL && helper_free_within(f->helper, LEAVE_MS))
+	files_stop(f);
+	if (f != NULL && !f->hangs)
 		release(f);
 }
 

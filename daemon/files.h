@@ -40,6 +40,8 @@ struct files_context {
 
 /* NULL, said in the log, when there is no thread to be had. */
 struct files	*files_new(const struct files_context *, struct event_base *);
+/* Ends the thread; completions run, and from here on nothing is taken. */
+void		 files_stop(struct files *);
 void		 files_free(struct files *);
 
 /* All job files.  err.text is "" unless the directory can't be read. */
