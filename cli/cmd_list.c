@@ -22,7 +22,7 @@
 
 static const struct arguments_option options[] = {
 	{ "state", 0, "STATE", "only jobs that are idle, running, queued, "
-	    "disabled or done" },
+	    "paused, disabled or done" },
 	{ "tag", 0, "TAG", "only jobs with this tag" },
 	{ "owner", 0, "UID", "only jobs of this user, by number" },
 	{ "failing", 0, NULL, "only jobs whose last run did not succeed" },
@@ -30,7 +30,7 @@ static const struct arguments_option options[] = {
 };
 
 static const char *const states[] = {
-	"idle", "running", "queued", "disabled", "done"
+	"idle", "running", "queued", "paused", "disabled", "done"
 };
 #define N_STATES (sizeof states / sizeof *states)
 
@@ -53,6 +53,7 @@ struct sums {
 	int64_t			 running;
 	int64_t			 failing;
 	int64_t			 stuck;
+	int64_t			 paused;
 	int64_t			 disabled;
 	int64_t			 files_in_error;	/* of the daemon */
 };
@@ -84,6 +85,10 @@ job_state(struct strbuf *out, const struct cli *cli,
 			text_span(out, (double)cli->clock.now - since);
 		}
 		return failures > 0 ? TABLE_RED : TABLE_GREEN;
+	}
+	if (is_state(job, "paused")) {
+		facts_pause(out, &cli->clock, message_get(job, "paused"));
+		return TABLE_DIM;
 	}
 	if (failures > 0 && is_state(job, "idle")) {
 		strbuf_addf(out, "failing (%" PRId64 "\xc3\x97)", failures);
@@ -175,6 +180,7 @@ take_job(void *arg, const struct message *job)
 	sums->running += message_get_integer(job, "running", 0) > 0;
 	sums->failing += message_get_integer(job, "failures", 0) > 0;
 	sums->stuck += message_get_bool(job, "stuck", false);
+	sums->paused += is_state(job, "paused");
 	sums->disabled += is_state(job, "disabled");
 	if (sums->table != NULL)
 		add_row(sums, job);
@@ -205,6 +211,7 @@ print_sums(const struct sums *sums)
 	add_sum(&line, sums->running, "running", &first);
 	add_sum(&line, sums->failing, "failing", &first);
 	add_sum(&line, sums->stuck, "stuck", &first);
+	add_sum(&line, sums->paused, "paused", &first);
 	add_sum(&line, sums->disabled, "disabled", &first);
 	if (line.len > 0)
 		printf("%s\n", line.buf);
@@ -248,7 +255,7 @@ filter_of(const struct cli *cli, const struct arguments *args)
 
 		command_usage(cli, "--state \"%s\": %s%s%s", state,
 		    near != NULL ? "did you mean " : "want ", near != NULL ?
-		    near : "idle, running, queued, disabled or done",
+		    near : "idle, running, queued, paused, disabled or done",
 		    near != NULL ? "?" : "");
 		return NULL;
 	}

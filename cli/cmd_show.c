@@ -73,6 +73,43 @@ print_head(const struct cli *cli, const struct message *job)
 	strbuf_release(&line);
 }
 
+/* "paused   since 18:02 until Tue 00:00 by uid 1001: office closed" */
+static void
+print_pause(const struct cli *cli, const struct message *job)
+{
+	const struct message *pause = message_get(job, "paused");
+	const char *note;
+	struct strbuf line = STRBUF_INIT;
+	int64_t t;
+
+	if (pause == NULL || !message_is_object(pause))
+		return;
+	note = facts_string(pause, "note", NULL);
+	if (message_get_bool(pause, "all", false))
+		strbuf_addstr(&line, "with all jobs, ");
+	if (facts_integer(pause, "skip", &t)) {
+		strbuf_addstr(&line, "for the next ");
+		text_count(&line, t, "occurrence");
+		strbuf_addstr(&line, ", ");
+	}
+	if (facts_integer(pause, "since", &t)) {
+		strbuf_addstr(&line, "since ");
+		text_time_near(&line, &cli->clock, t, false);
+	}
+	if (facts_integer(pause, "until", &t)) {
+		strbuf_addstr(&line, " until ");
+		text_time_near(&line, &cli->clock, t, false);
+	}
+	if (facts_integer(pause, "by", &t))
+		strbuf_addf(&line, " by uid %" PRId64, t);
+	if (note != NULL) {
+		strbuf_addstr(&line, ": ");
+		text_escape(&line, note);
+	}
+	print_line("paused", &line);
+	strbuf_release(&line);
+}
+
 static void
 print_schedule(const struct cli *cli, const struct message *job)
 {
@@ -211,6 +248,7 @@ print_job(const struct cli *cli, const struct message *job)
 {
 	print_head(cli, job);
 	print_string("about", facts_string(job, "description", NULL));
+	print_pause(cli, job);
 	print_schedule(cli, job);
 	print_last(cli, job);
 	print_runs(cli, job);

@@ -46,6 +46,9 @@ print_head(const struct message *status)
 	if (facts_integer(status, "pid", &pid))
 		strbuf_addf(&line, ", pid %" PRId64, pid);
 	printf("%s\n", line.buf);
+	if (message_get_bool(status, "clock_behind", false))
+		printf("the clock is behind the time at which the daemon was "
+		    "last seen; schedules wait for it\n");
 	strbuf_release(&line);
 }
 
@@ -63,6 +66,13 @@ print_jobs(const struct message *status)
 	strbuf_addstr(&line, " from files, ");
 	text_number(&line, message_get_integer(jobs, "control", 0));
 	strbuf_addstr(&line, " added");
+	if (message_get_bool(jobs, "all_paused", false)) {
+		strbuf_addstr(&line, "; all are paused");
+	} else if (message_get_integer(jobs, "paused", 0) > 0) {
+		strbuf_addstr(&line, "; ");
+		text_number(&line, message_get_integer(jobs, "paused", 0));
+		strbuf_addstr(&line, " paused");
+	}
 	print_line("jobs", &line);
 	strbuf_release(&line);
 }

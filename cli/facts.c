@@ -215,6 +215,23 @@ facts_run_status(const struct message *run)
 }
 
 void
+facts_pause(struct strbuf *out, const struct text_clock *clock,
+    const struct message *pause)
+{
+	int64_t skip, until;
+
+	if (pause != NULL && facts_integer(pause, "skip", &skip)) {
+		strbuf_addf(out, "skips %" PRId64, skip);
+		return;
+	}
+	strbuf_addstr(out, "paused");
+	if (pause != NULL && facts_integer(pause, "until", &until)) {
+		strbuf_addstr(out, " to ");
+		text_time_near(out, clock, until, false);
+	}
+}
+
+void
 facts_words(struct strbuf *out, const char *name)
 {
 	for (; *name != '\0'; name++)

@@ -7,6 +7,7 @@
 
 #include "cli/exit_status.h"
 #include "cli/output_table.h"
+#include "cli/output_text.h"
 #include "common/message.h"
 #include "common/strbuf.h"
 
@@ -39,6 +40,9 @@ enum exit_status facts_run_status(const struct message *run);
 void	facts_job_schedule(struct strbuf *, const struct message *job);
 /* What a rule of daylight saving does: "gap", "fold", or "". */
 const char *facts_rule(const char *rule);
+/* Of a job object's "paused": "paused", "paused to Tue 07:00", "skips 2". */
+void	facts_pause(struct strbuf *, const struct text_clock *,
+	    const struct message *pause);
 /* "daemon_down" as words: "daemon down". */
 void	facts_words(struct strbuf *, const char *name);
 

@@ -18,6 +18,8 @@ static const struct command *const commands[] = {
 	&command_next,
 	&command_run,
 	&command_wait,
+	&command_pause,
+	&command_resume,
 	&command_history,
 	&command_logs,
 	&command_status,

@@ -11,6 +11,8 @@
 #include <string.h>
 
 /* Seconds with a fraction; exact to 10 us until the year 2286. */
+#define SKIPS_LOOKED_AT 1000	/* of a pause, for the next start */
+
 static double
 seconds_of(int64_t us)
 {
@@ -91,17 +93,43 @@ set_definition(struct message *m, const struct control_context *context,
 	    control_json_strings(def->tags, def->n_tags, def->n_tags));
 }
 
+/* The next occurrence that no pause covers, as far as is known. */
+static bool
+next_start(const struct control_context *context, const struct job *job,
+    int64_t *next)
+{
+	const struct pause_row *row = scheduler_pause_of(context->scheduler,
+	    job);
+
+	*next = job->next;
+	if (!job->def->enabled || job->next == JOB_NEVER)
+		return false;
+	if (row == NULL)
+		return true;
+	if (row->skip == 0)
+		return row->until != INT64_MAX && jobdef_next(job->def,
+		    walltime_seconds((struct walltime){ row->until }), next);
+	if (row->skip > SKIPS_LOOKED_AT)
+		return false;
+	for (int64_t i = 0; i < row->skip; i++)
+		if (!jobdef_next(job->def, *next, next))
+			return false;
+	return true;
+}
+
 static void
-set_standing(struct message *m, const struct job *job)
+set_standing(struct message *m, const struct control_context *context,
+    const struct job *job)
 {
 	const struct run *oldest = TAILQ_FIRST(&job->runs);
-	bool has_next = job->def->enabled && job->next != JOB_NEVER;
+	int64_t next;
+	bool has_next = next_start(context, job, &next);
 
 	set_integer(m, "running", (int64_t)job->n_runs, true);
 	set_integer(m, "waiting", (int64_t)job->n_waiting, true);
-	set_integer(m, "next", job->next, has_next);
+	set_integer(m, "next", next, has_next);
 	message_set_string(m, "next_rule", has_next ?
-	    control_rule_name(job->def, job->next) : NULL);
+	    control_rule_name(job->def, next) : NULL);
 	message_set(m, "last", job->last_run != NULL ?
 	    control_json_run(job->last_run) : NULL);
 	control_set_seconds(m, "running_since", oldest == NULL ? 0 :
@@ -112,6 +140,43 @@ set_standing(struct message *m, const struct job *job)
 	message_set_integer(m, "failures", job->failures);
 	control_set_seconds(m, "failing_since", job->failing_since,
 	    job->failing_since != 0);
+}
+
+void
+control_json_pause(struct message *m, const struct pause_row *row)
+{
+	control_set_seconds(m, "since", row->since, row->since != 0);
+	control_set_seconds(m, "until", row->until, row->until != INT64_MAX);
+	set_integer(m, "skip", row->skip, row->skip > 0);
+	set_integer(m, "by", row->by_uid, row->by_uid >= 0);
+	message_set_string(m, "note", row->note);
+}
+
+/* What keeps it from running, or null. */
+static void
+set_pause(struct message *m, const struct control_context *context,
+    const struct job *job)
+{
+	const struct pause_row *row = scheduler_pause_of(context->scheduler,
+	    job);
+	struct message *pause = NULL;
+
+	if (row != NULL) {
+		pause = message_object();
+		message_set_bool(pause, "all", row->job_id == 0);
+		control_json_pause(pause, row);
+	}
+	message_set(m, "paused", pause);
+}
+
+const char *
+control_state_name(const struct control_context *context,
+    const struct job *job)
+{
+	const char *name = job_state_name(job);
+
+	return strcmp(name, "idle") == 0 && scheduler_pause_of(
+	    context->scheduler, job) != NULL ? "paused" : name;
 }
 
 struct message *
@@ -128,9 +193,10 @@ control_json_job(const struct control_context *context,
 	    "control");
 	message_set_string(m, "file", job->file);
 	set_integer(m, "line", job->line, job->file != NULL);
-	message_set_string(m, "state", job_state_name(job));
+	message_set_string(m, "state", control_state_name(context, job));
+	set_pause(m, context, job);
 	set_definition(m, context, job->def);
-	set_standing(m, job);
+	set_standing(m, context, job);
 	return m;
 }
 

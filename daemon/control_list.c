@@ -24,7 +24,7 @@
 #define NEXT_DEFAULT	5		/* occurrences of job.next */
 
 static const char *const states[] = {
-	"idle", "running", "queued", "disabled", "done", NULL
+	"idle", "running", "queued", "paused", "disabled", "done", NULL
 };
 
 struct filter {
@@ -63,8 +63,8 @@ filter_read(const struct request *request, struct filter *filter,
 		    "has %zu", PATTERN_MAX, strlen(filter->pattern));
 	if (filter->state != NULL && !is_state(filter->state))
 		return error_set(err, "%s is no state of a job; it is idle, "
-		    "running, queued, disabled or done", error_quote(quoted,
-		    filter->state, strlen(filter->state)));
+		    "running, queued, paused, disabled or done",
+		    error_quote(quoted, filter->state, strlen(filter->state)));
 	return 0;
 }
 
@@ -78,13 +78,14 @@ has_tag(const struct jobdef *def, const char *tag)
 }
 
 static bool
-filter_passes(const struct filter *filter, const struct job *job)
+filter_passes(const struct control_context *context,
+    const struct filter *filter, const struct job *job)
 {
 	return (!filter->failing || job->failures > 0) &&
 	    (filter->owner == -1 ||
 	    (int64_t)job->owner_uid == filter->owner) &&
 	    (filter->state == NULL ||
-	    strcmp(filter->state, job_state_name(job)) == 0) &&
+	    strcmp(filter->state, control_state_name(context, job)) == 0) &&
 	    (filter->tag == NULL || has_tag(job->def, filter->tag)) &&
 	    (filter->pattern == NULL ||
 	    fnmatch(filter->pattern, job->def->name, 0) == 0);
@@ -126,6 +127,8 @@ summary(const struct control_context *context)
 	message_set_integer(m, "failing", failing);
 	message_set_integer(m, "stuck", stuck);
 	message_set_integer(m, "disabled", disabled);
+	message_set_integer(m, "paused",
+	    (int64_t)scheduler_paused(context->scheduler));
 	message_set_integer(m, "files_in_error",
 	    (int64_t)files.n_files_in_error);
 	return m;
@@ -157,7 +160,7 @@ control_job_list(struct request *request)
 			break;
 		at++;
 		last = job;
-		if (!filter_passes(&filter, job))
+		if (!filter_passes(context, &filter, job))
 			continue;
 		message_append(jobs, control_json_job(context, job));
 		bytes += bytes_of(job->def);

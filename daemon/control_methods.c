@@ -60,6 +60,19 @@ static const struct control_param run_params[] = {
 	{ "env", PARAM_OBJECT, false, 0, 0 },
 	{ NULL, 0, false, 0, 0 }
 };
+static const struct control_param pause_params[] = {
+	{ "job", PARAM_STRING, false, 0, 0 },
+	{ "all", PARAM_BOOL, false, 0, 0 },
+	{ "until", PARAM_NUMBER, false, TIMESTAMP_FIRST, TIMESTAMP_LAST },
+	{ "skip", PARAM_INTEGER, false, 1, 100000 },
+	{ "note", PARAM_STRING, false, 0, 0 },
+	{ NULL, 0, false, 0, 0 }
+};
+static const struct control_param resume_params[] = {
+	{ "job", PARAM_STRING, false, 0, 0 },
+	{ "all", PARAM_BOOL, false, 0, 0 },
+	{ NULL, 0, false, 0, 0 }
+};
 static const struct control_param history_params[] = {
 	{ "job", PARAM_STRING, false, 0, 0 },
 	{ "failed", PARAM_BOOL, false, 0, 0 },
@@ -100,6 +113,9 @@ static const struct control_method methods[] = {
 	{ "job.list", ACCESS_FULL, false, list_params, control_job_list },
 	{ "job.show", ACCESS_FULL, false, show_params, control_job_show },
 	{ "job.next", ACCESS_FULL, false, next_params, control_job_next },
+	{ "job.pause", ACCESS_FULL, false, pause_params, control_job_pause },
+	{ "job.resume", ACCESS_FULL, false, resume_params,
+	    control_job_resume },
 	{ "job.run", ACCESS_FULL, false, run_params, control_job_run },
 	{ "run.history", ACCESS_FULL, false, history_params,
 	    control_run_history },
