@@ -175,6 +175,32 @@ START_TEST(two_hundred_quick_runs_keep_their_own_statuses)
 		driver_send_numbers(&driver, PROTOCOL_ACK, ended.tag.run_id,
 		    0);
 	}
+	driver_wait_childless(&driver);
+}
+END_TEST
+
+START_TEST(adopted_processes_leave_no_zombies)
+{
+	struct protocol_started started;
+	struct protocol_start start;
+	struct protocol_ended ended;
+
+	driver_template(&start, 1,
+	    "for i in 1 2 3 4 5; do (sleep 0.0$i &); done");
+	driver_run(&driver, &start, &ended);
+	driver_wait_childless(&driver);
+	/* Also while a ladder keeps a zombie of its own. */
+	driver_template(&start, 2, "(trap '' TERM; exec sleep 1) & "
+	    "trap 'exit 0' TERM; echo >ready; while :; do sleep 0.02; done");
+	start.workdir = driver.dir;
+	driver_send_start(&driver, &start);
+	driver_wait_started(&driver, &started);
+	driver_send_numbers(&driver, PROTOCOL_STOP, 2, 0);
+	driver_template(&start, 3, "(sleep 0.05 &); exit 3");
+	driver_send_start(&driver, &start);
+	driver_wait_ended(&driver, &ended);
+	driver_wait_ended(&driver, &ended);
+	driver_wait_childless(&driver);
 }
 END_TEST
 
@@ -541,6 +567,7 @@ run_suite(void)
 	tcase_add_test(tc, started_comes_before_ended_and_names_the_process);
 	tcase_add_test(tc, processor_time_is_measured);
 	tcase_add_test(tc, two_hundred_quick_runs_keep_their_own_statuses);
+	tcase_add_test(tc, adopted_processes_leave_no_zombies);
 	tcase_add_test(tc, timeout_ends_a_job_that_listens);
 	tcase_add_test(tc, timeout_kills_a_job_that_ignores_the_signal);
 	tcase_add_test(tc, timeout_ends_a_suspended_job);

@@ -8,6 +8,7 @@
 #include "tests/support/worker_driver.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -406,11 +407,12 @@ driver_wait_file(struct driver *driver, const char *name, struct strbuf *out)
 	strbuf_add(out, block, (size_t)n);
 }
 
-bool
-driver_is_alive(pid_t pid)
+/* What follows the command in /proc/PID/stat: state, parent, ... */
+static bool
+read_stat(pid_t pid, char *state, int *ppid)
 {
 	char path[64], text[512];
-	const char *state;
+	const char *rest;
 	ssize_t n;
 	int fd;
 
@@ -422,8 +424,49 @@ driver_is_alive(pid_t pid)
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	state = strrchr(text, ')');
-	return state != NULL && state[2] != 'Z' && state[2] != 'X';
+	rest = strrchr(text, ')');
+	return rest != NULL && sscanf(rest + 1, " %c %d", state, ppid) == 2;
+}
+
+bool
+driver_is_alive(pid_t pid)
+{
+	char state;
+	int ppid;
+
+	return read_stat(pid, &state, &ppid) && state != 'Z' && state != 'X';
+}
+
+static bool
+has_children(pid_t parent)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	bool found = false;
+	char state;
+	int ppid;
+
+	ck_assert_ptr_nonnull(dir);
+	while (!found && (entry = readdir(dir)) != NULL) {
+		pid_t pid = atoi(entry->d_name);
+
+		found = pid > 0 && read_stat(pid, &state, &ppid) &&
+		    ppid == parent;
+	}
+	closedir(dir);
+	return found;
+}
+
+void
+driver_wait_childless(struct driver *driver)
+{
+	int64_t until = deadline();
+
+	while (has_children(driver->pid)) {
+		ck_assert_msg(monotime_now().us < until,
+		    "the worker keeps a child");
+		driver_pause();
+	}
 }
 
 void

@@ -79,6 +79,8 @@ void	driver_wait_file(struct driver *, const char *name, struct strbuf *);
 /* Waits until no such process is left (a zombie is none). */
 void	driver_wait_gone(pid_t);
 bool	driver_is_alive(pid_t);
+/* Waits until the worker has no children, zombies neither. */
+void	driver_wait_childless(struct driver *);
 void	driver_pause(void);
 
 #endif
