@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/daemon_config.h"
+#include "cli/expression.h"
 #include "cli/facts.h"
 #include "cli/job_pages.h"
 #include "cli/output_json.h"
@@ -123,13 +123,6 @@ finish(const struct question *q)
 
 /* ---- an expression ---- */
 
-static const char *
-rule_name(enum schedule_rule rule)
-{
-	return rule == SCHEDULE_RULE_GAP ? "gap" :
-	    rule == SCHEDULE_RULE_FOLD ? "fold" : NULL;
-}
-
 static void
 show_schedule(struct question *q, const struct schedule *schedule)
 {
@@ -145,73 +138,24 @@ show_schedule(struct question *q, const struct schedule *schedule)
 	}
 	while (q->shown < q->count && schedule_next(schedule, c.at, &c.at) &&
 	    c.at <= q->to) {
-		c.rule = rule_name(schedule_rule_at(schedule, c.at));
+		c.rule = expression_rule(schedule, c.at);
 		show(q, &c, c.zone);
 	}
-}
-
-/* The host_id that the daemon here has, as far as its file tells. */
-static char *
-local_host_id(const struct cli *cli)
-{
-	char *dir = daemon_config_directory(cli->place.user), *path, *id;
-	struct daemon_config config;
-
-	path = xasprintf("%s/cronctld.conf", dir != NULL ? dir : "");
-	daemon_config_load(&config, path);
-	id = xstrdup(config.host_id);
-	daemon_config_release(&config);
-	free(path);
-	free(dir);
-	return id;
-}
-
-/* --zone, or the zone times are shown in. */
-static struct zone *
-zone_of_expression(const struct cli *cli, const struct arguments *args,
-    struct error *err)
-{
-	const char *name = arguments_value(args, "zone");
-
-	return name != NULL ? zone_load(name, err) :
-	    zone_ref(cli->clock.zone);
 }
 
 static enum exit_status
 next_of_expression(struct question *q, const struct arguments *args)
 {
-	const char *text = args->operands[0];
-	const char *name = arguments_value(args, "name");
-	char *host_id = name != NULL ? local_host_id(q->cli) : NULL;
-	struct cronexpr_names names = { host_id, name };
-	struct zone_cache *zones = zone_cache_new();
-	struct schedule_options schedule_options = {
-		.zones = zones,
-		.names = name != NULL ? &names : NULL,
-		.allow_in = true,
-		.now = q->cli->clock.now,
-	};
-	struct schedule *schedule = NULL;
-	enum exit_status status;
+	struct schedule *schedule;
 	struct error err;
 
-	schedule_options.zone = zone_of_expression(q->cli, args, &err);
-	if (schedule_options.zone != NULL)
-		schedule = schedule_parse(text, strlen(text),
-		    &schedule_options, &err);
-	if (schedule == NULL) {
-		status = command_fail(STATUS_REFUSED, "next: %s", err.text);
-	} else if (schedule_kind(schedule) == SCHEDULE_MANUAL) {
-		status = finish(q);
-	} else {
+	schedule = expression_parse(q->cli, args, args->operands[0], &err);
+	if (schedule == NULL)
+		return command_fail(STATUS_REFUSED, "next: %s", err.text);
+	if (schedule_kind(schedule) != SCHEDULE_MANUAL)
 		show_schedule(q, schedule);
-		status = finish(q);
-	}
 	schedule_unref(schedule);
-	zone_unref(schedule_options.zone);
-	zone_cache_free(zones);
-	free(host_id);
-	return status;
+	return finish(q);
 }
 
 /* ---- jobs ---- */
@@ -382,17 +326,11 @@ read_time(const struct cli *cli, const struct arguments *args,
 	return 0;
 }
 
-static bool
-is_expression(const char *s)
-{
-	return s[0] == '@' || strpbrk(s, " \t") != NULL;
-}
-
 static enum exit_status
 exec(struct cli *cli, const struct arguments *args)
 {
 	const char *what = args->n_operands > 0 ? args->operands[0] : NULL;
-	bool expression = what != NULL && is_expression(what);
+	bool expression = what != NULL && expression_is(what);
 	struct question q = { .cli = cli };
 	struct error err;
 	long count;

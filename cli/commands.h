@@ -8,6 +8,7 @@
 extern const struct command command_add;
 extern const struct command command_check;
 extern const struct command command_completion;
+extern const struct command command_explain;
 extern const struct command command_help;
 extern const struct command command_history;
 extern const struct command command_keys;

@@ -16,6 +16,7 @@ static const struct command *const commands[] = {
 	&command_list,
 	&command_show,
 	&command_next,
+	&command_explain,
 	&command_run,
 	&command_wait,
 	&command_pause,

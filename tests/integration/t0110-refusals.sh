@@ -3,8 +3,8 @@
 # What cronctl refuses, with which exit status, and that it says what to do.
 . "$(dirname "$0")/lib.sh"
 
-commands="add remove list show next run wait history logs status reload check
-stop keys version help completion"
+commands="add remove list show next explain run wait pause resume history logs
+status reload check stop keys version help completion"
 
 # says STATUS PATTERN ARGS...: cronctl ends so, and with one such sentence on
 # standard error and nothing on standard output.

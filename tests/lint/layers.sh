@@ -29,10 +29,11 @@ daemon  13  reload reload_* jobdir_watch
 daemon  14  client
 daemon  15  control_*
 daemon  16  control loop sdnotify
-daemon  17  main
+daemon  17  daemon
+daemon  18  main
 cli     7   account arguments daemon_config exit_status output_* shell_quote
 cli     8   command connection facts
-cli     9   command_* commands waiting job_pages
+cli     9   command_* commands expression waiting job_pages
 cli     10  cmd_*
 cli     11  main
 '
