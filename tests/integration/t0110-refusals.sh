@@ -102,9 +102,9 @@ no_such() {
 	says 5 'no job' logs nowhere
 	says 5 'no job' history nowhere
 	says 5 'no job' next nowhere
-	says 5 'no job' wait nowhere
+	says 125 "no job" wait nowhere
 	says 5 'run' logs 999999
-	says 5 'run' wait 999999
+	says 125 run wait 999999
 }
 bad_definitions() {
 	says 1 '5 \(minute' add x '30 2 * *' -- true

@@ -11,4 +11,4 @@ scripts=(bootstrap .ci/run tests/run)
 while IFS= read -r file; do
 	scripts+=("$file")
 done < <(find tests bench systemd conf -name '*.sh' -type f | LC_ALL=C sort)
-exec shellcheck -x -P SCRIPTDIR -P tests/integration "${scripts[@]}"
+exec shellcheck -S warning -x -P SCRIPTDIR -P tests/integration "${scripts[@]}"
