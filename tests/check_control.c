@@ -836,6 +836,34 @@ START_TEST(a_run_of_a_job_that_is_being_removed_waits_and_is_refused)
 }
 END_TEST
 
+START_TEST(a_name_is_free_when_its_job_is_gone_and_not_before)
+{
+	int one = rig_connect(rig), two = rig_connect(rig);
+	struct message *reply;
+	int64_t id;
+
+	rig_add(rig, "a");
+	id = jobtable_find(rig->jobs, "a")->id;
+	rig->no_flush = true;
+	write_line(one, "{\"jsonrpc\":\"2.0\",\"id\":1,"
+	    "\"method\":\"job.remove\",\"params\":{\"job\":\"a\"}}");
+	ck_assert_ptr_null(rig_read(rig, one, SOON_MS));
+	write_line(two, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"job.add\","
+	    "\"params\":{\"name\":\"a\",\"replace\":true,\"definition\":{"
+	    "\"schedule\":\"@manual\",\"command\":\"false\"}}}");
+	ck_assert_ptr_null(rig_read(rig, two, SOON_MS));
+	rig->no_flush = false;
+	message_free(read_reply(one));
+	reply = read_reply(two);
+	ck_assert(!message_get_bool(message_get(reply, "result"), "replaced",
+	    true));
+	ck_assert_int_gt(jobtable_find(rig->jobs, "a")->id, id);
+	message_free(reply);
+	close(one);
+	close(two);
+}
+END_TEST
+
 /* Turns until so many runs have been started. */
 static void
 wait_starts(size_t n)
@@ -1254,6 +1282,28 @@ START_TEST(wait_answers_when_the_run_has_ended)
 	message_free(reply);
 	close(by_run);
 	close(by_job);
+}
+END_TEST
+
+START_TEST(the_end_of_another_run_is_not_waited_for)
+{
+	int fd = rig_connect(rig);
+	struct message *reply;
+
+	rig_add(rig, "a");
+	rig_add(rig, "b");
+	message_free(rig_call(rig, "job.run", "{\"job\":\"a\"}"));
+	message_free(rig_call(rig, "job.run", "{\"job\":\"b\"}"));
+	write_line(fd, "{\"jsonrpc\":\"2.0\",\"id\":1,"
+	    "\"method\":\"run.wait\",\"params\":{\"run\":2}}");
+	rig_exited(rig, 0, 0);
+	ck_assert_ptr_null(rig_read(rig, fd, SOON_MS));
+	rig_exited(rig, 1, 0);
+	reply = read_reply(fd);
+	ck_assert_int_eq(message_get_integer(message_get(reply, "result"),
+	    "run", 0), 2);
+	message_free(reply);
+	close(fd);
 }
 END_TEST
 
@@ -1891,6 +1941,8 @@ add_change_tests(Suite *suite)
 	tcase_add_test(tc, a_second_change_of_a_name_waits_for_the_first);
 	tcase_add_test(tc,
 	    a_run_of_a_job_that_is_being_removed_waits_and_is_refused);
+	tcase_add_test(tc,
+	    a_name_is_free_when_its_job_is_gone_and_not_before);
 	tcase_add_loop_test(tc, a_one_shot_that_is_due_starts_at_once, 0,
 	    N_ROWS(now_rows));
 	tcase_add_test(tc, a_delay_counts_from_acceptance);
@@ -1940,6 +1992,7 @@ add_run_tests(Suite *suite)
 	    run_takes_an_environment_that_changes_no_program, 0,
 	    N_ROWS(env_rows));
 	tcase_add_test(tc, wait_answers_when_the_run_has_ended);
+	tcase_add_test(tc, the_end_of_another_run_is_not_waited_for);
 	tcase_add_test(tc, wait_tells_what_is_not_there);
 	tcase_add_test(tc, who_waited_and_left_harms_nobody);
 	tcase_add_test(tc, a_waiting_run_can_be_waited_for);
