@@ -458,7 +458,7 @@ control_new(const struct control_options *options, struct error *err)
 	TAILQ_INIT(&control->sessions);
 	TAILQ_INIT(&control->ready);
 	if (control_socket_open(&control->socket, options->socket_path,
-	    options->socket_mode, err) == -1 ||
+	    options->socket_mode, options->passed_socket, err) == -1 ||
 	    make_events(control, err) == -1) {
 		control_free(control);
 		return NULL;

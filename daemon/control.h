@@ -30,6 +30,7 @@ struct control_options {
 	struct event_base	*base;
 	const char		*socket_path;
 	mode_t			 socket_mode;	/* 0666 or 0600 */
+	int			 passed_socket;	/* listens there; 0: make one */
 	uid_t			 daemon_uid;
 	struct store		*store;
 	struct query		*query;
@@ -51,7 +52,10 @@ struct control_options {
 	void			*arg;
 };
 
-/* A socket file that nobody listens on is replaced. */
+/*
+ * A socket file that nobody listens on is replaced.  A passed socket is taken
+ * over, whatever comes of it; its file belongs to who made it.
+ */
 struct control	*control_new(const struct control_options *,
 		    struct error *err);
 /* From here on requests are taken. */

@@ -29,6 +29,7 @@
  *	control_methods.c	the table of methods and their parameters
  *	control_job.c		job.add job.remove
  *	control_list.c		job.list job.show job.next
+ *	control_pause.c		job.pause job.resume
  *	control_run.c		job.run run.history run.logs
  *	control_wait.c		run.wait
  *	control_daemon.c	daemon.*
@@ -190,11 +191,15 @@ struct control_socket {
 	char		*path;		/* of the file */
 	int		 fd;		/* listening; -1: none */
 	dev_t		 dev;		/* of the file, to know it again */
-	ino_t		 ino;		/* 0: not made */
+	ino_t		 ino;		/* 0: not made by us */
 };
-/* On failure too, control_socket_close is to be called. */
+/*
+ * passed: a socket that listens there already, or 0.  On failure too,
+ * control_socket_close is to be called.
+ */
 int		 control_socket_open(struct control_socket *,
-		    const char *path, mode_t mode, struct error *err);
+		    const char *path, mode_t mode, int passed,
+		    struct error *err);
 void		 control_socket_close(struct control_socket *);
 
 /* --- control_methods.c --- */
@@ -211,8 +216,14 @@ void		 control_set_seconds(struct message *, const char *key,
 		    int64_t us, bool known);
 struct message	*control_json_job(const struct control_context *,
 		    const struct job *);
+/* job_state_name, or "paused" of one that would be idle. */
+const char	*control_state_name(const struct control_context *,
+		    const struct job *);
 struct message	*control_json_run(const struct run_row *);
 struct message	*control_json_outcome(const struct outcome_row *);
+/* since, until, skip, by and note of a pause, as members of an object. */
+void		 control_json_pause(struct message *,
+		    const struct pause_row *);
 /* "gap", "fold" or NULL: what a rule did at an occurrence of the job. */
 const char	*control_rule_name(const struct jobdef *, int64_t at);
 /* At most max of n sentences. */
@@ -222,6 +233,8 @@ struct message	*control_json_strings(char *const *, size_t n, size_t max);
 /* --- the methods --- */
 void	control_job_add(struct request *);
 void	control_job_remove(struct request *);
+void	control_job_pause(struct request *);
+void	control_job_resume(struct request *);
 void	control_job_list(struct request *);
 void	control_job_show(struct request *);
 void	control_job_next(struct request *);

@@ -2,7 +2,8 @@
 /*
  * The socket file.  One that nobody listens on any more is replaced; one that
  * somebody listens on, and anything that is no socket, is left alone.  When
- * it is closed, the file goes only if it still is the one that was made here.
+ * it is closed, the file goes only if it still is the one that was made here;
+ * that of a socket passed by a service manager stays.
  */
 #include "config.h"
 
@@ -92,11 +93,15 @@ bind_socket(struct control_socket *s, const struct sockaddr_un *address,
 
 int
 control_socket_open(struct control_socket *s, const char *path, mode_t mode,
-    struct error *err)
+    int passed, struct error *err)
 {
 	struct sockaddr_un address;
 
 	*s = (struct control_socket){ .path = xstrdup(path), .fd = -1 };
+	if (passed > 0) {
+		s->fd = passed;
+		return 0;
+	}
 	if (make_address(path, &address, err) == -1 ||
 	    remove_stale(path, &address, err) == -1)
 		return -1;

@@ -65,6 +65,7 @@ struct daemon {
 	struct loop		*loop;
 	struct control		*control;
 	int			 program_fd;	/* the worker program */
+	int			 passed_socket;	/* see sdnotify_socket; or 0 */
 	struct zone		*zone;		/* of jobs that name none */
 	char			*owner_name;	/* of our own uid, or NULL */
 	uint64_t		 workers_reserved; /* numbers, exclusive */
@@ -187,7 +188,9 @@ on_settled(void *arg)
 	log_info(SUBSYSTEM, "cronctld %s ready: pid=%d jobs=%zu socket=%s",
 	    PACKAGE_VERSION, (int)getpid(), jobtable_count(d->jobs),
 	    instance_socket_path(d->instance));
-	sdnotify_ready(d->sdnotify, "ready");
+	sdnotify_figures(d->sdnotify, jobtable_count(d->jobs),
+	    scheduler_running(d->scheduler), boottime_now());
+	sdnotify_ready(d->sdnotify, NULL);
 }
 
 static const struct workers_callbacks callbacks_of = {
@@ -268,7 +271,9 @@ open_instance(struct daemon *d, struct error *err)
 	const struct config *c = d->config;
 
 	d->instance = instance_open(c->state_dir, c->runtime_dir, err);
-	if (d->instance == NULL)
+	if (d->instance == NULL ||
+	    sdnotify_socket(instance_socket_path(d->instance),
+	    &d->passed_socket, err) != 0)
 		return -1;
 	if (open_program(d, c->worker_program, err) != 0)
 		return -1;
@@ -377,6 +382,7 @@ make_loop(struct daemon *d, struct error *err)
 		.base = d->base,
 		.clock = &d->clock,
 		.scheduler = d->scheduler,
+		.jobs = d->jobs,
 		.store = d->store,
 		.reload = d->reload,
 		.sdnotify = d->sdnotify,
@@ -396,6 +402,7 @@ make_control(struct daemon *d, struct error *err)
 		.base = d->base,
 		.socket_path = instance_socket_path(d->instance),
 		.socket_mode = is_system_daemon(d) ? 0666 : 0600,
+		.passed_socket = d->passed_socket,
 		.daemon_uid = geteuid(),
 		.store = d->store,
 		.query = d->query,

@@ -151,13 +151,30 @@ fail(struct loop *loop, const struct error *err)
 	loop->phase = PHASE_OVER;
 }
 
+/* Not the loop's business, but the service manager's, who outlives it. */
+static void
+on_reloaded(void *arg, const struct reload_result *result)
+{
+	(void)result;
+	sdnotify_ready(arg, NULL);
+}
+
+static void
+handle_hangup(struct loop *loop)
+{
+	struct sdnotify *sd = loop->parts.sdnotify;
+
+	sdnotify_reloading(sd, loop->now.mono);
+	reload_request(loop->parts.reload, false, on_reloaded, sd);
+}
+
 static void
 handle_signals(struct loop *loop)
 {
 	if (loop->noted[ON_CHLD] > 0)
 		workers_reap(loop->parts.workers);
 	if (loop->noted[ON_HUP] > 0)
-		reload_request(loop->parts.reload, false, NULL, NULL);
+		handle_hangup(loop);
 	for (unsigned n = loop->noted[ON_INT]; n > 0; n--) {
 		if (loop->phase == PHASE_RUNNING)
 			loop_stop(loop, -1, -1);
@@ -165,6 +182,7 @@ handle_signals(struct loop *loop)
 			scheduler_stop_all_runs(loop->parts.scheduler, -1);
 	}
 	if (loop->noted[ON_TERM] > 0) {
+		sdnotify_stopping(loop->parts.sdnotify);
 		loop->end = LOOP_LEFT;
 		loop->phase = PHASE_OVER;
 	}
@@ -277,6 +295,9 @@ loop_turn(struct loop *loop)
 		loop->work_left = true;
 	flush(loop);
 	check_end(loop);
+	sdnotify_figures(loop->parts.sdnotify,
+	    jobtable_count(loop->parts.jobs),
+	    scheduler_running(loop->parts.scheduler), loop->now.boot);
 	sdnotify_turn(loop->parts.sdnotify, loop->now.boot);
 	if (arm_timers(loop, &err) != 0)
 		fail(loop, &err);

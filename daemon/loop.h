@@ -27,6 +27,7 @@ struct loop_parts {
 	struct event_base	*base;
 	const struct clock	*clock;
 	struct scheduler	*scheduler;
+	const struct jobtable	*jobs;
 	struct store		*store;
 	struct workers		*workers;
 	struct reload		*reload;

@@ -13,9 +13,12 @@
 
 #include "daemon/sdnotify.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "common/xmalloc.h"
 
@@ -23,10 +26,16 @@
 #include <systemd/sd-daemon.h>
 #endif
 
+#define STATUS_US	USEC_PER_SEC	/* between two of our own motion */
+
 struct sdnotify {
 	bool		 listening;	/* a manager wants to know */
 	int64_t		 interval_us;	/* between pings; 0: no watchdog */
 	int64_t		 next_ping;	/* boottime us */
+	bool		 has_figures;	/* told once */
+	size_t		 jobs;		/* as told last */
+	size_t		 running;	/* as told last */
+	int64_t		 next_figures;	/* boottime us */
 };
 
 #ifdef HAVE_SYSTEMD
@@ -48,6 +57,34 @@ watchdog_us(void)
 	return (int64_t)us;
 }
 
+int
+sdnotify_socket(const char *path, int *fd, struct error *err)
+{
+	int n = sd_listen_fds(0), flags;
+
+	*fd = 0;
+	if (n == 0)
+		return 0;
+	if (n < 0)
+		return error_set_errno(err, -n, "can't take the socket of the "
+		    "service manager");
+	if (n > 1)
+		return error_set(err, "the service manager passed %d sockets; "
+		    "the socket unit must have one ListenStream=%s", n, path);
+	if (sd_is_socket_unix(SD_LISTEN_FDS_START, SOCK_STREAM, 1, path,
+	    0) <= 0)
+		return error_set(err, "the socket that the service manager "
+		    "passed is not the one we serve; the socket unit must "
+		    "have ListenStream=%s", path);
+	flags = fcntl(SD_LISTEN_FDS_START, F_GETFL);
+	if (flags == -1 ||
+	    fcntl(SD_LISTEN_FDS_START, F_SETFL, flags | O_NONBLOCK) == -1)
+		return error_set_errno(err, errno, "can't set up the socket "
+		    "of the service manager");
+	*fd = SD_LISTEN_FDS_START;
+	return 0;
+}
+
 #else
 
 static void
@@ -60,6 +97,15 @@ send_text(const struct sdnotify *sd, const char *text)
 static int64_t
 watchdog_us(void)
 {
+	return 0;
+}
+
+int
+sdnotify_socket(const char *path, int *fd, struct error *err)
+{
+	(void)path;
+	(void)err;
+	*fd = 0;
 	return 0;
 }
 
@@ -113,6 +159,25 @@ void
 sdnotify_status(struct sdnotify *sd, const char *status)
 {
 	send_with_status(sd, "", status);
+}
+
+void
+sdnotify_figures(struct sdnotify *sd, size_t jobs, size_t running,
+    struct boottime now)
+{
+	char *text;
+
+	if (!sd->listening || (sd->has_figures && (now.us < sd->next_figures ||
+	    (jobs == sd->jobs && running == sd->running))))
+		return;
+	text = xasprintf("%zu job%s, %zu running", jobs, jobs == 1 ? "" : "s",
+	    running);
+	sdnotify_status(sd, text);
+	free(text);
+	sd->has_figures = true;
+	sd->jobs = jobs;
+	sd->running = running;
+	sd->next_figures = now.us + STATUS_US;
 }
 
 void

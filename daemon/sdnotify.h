@@ -2,8 +2,10 @@
 #ifndef CRONCTL_SDNOTIFY_H
 #define CRONCTL_SDNOTIFY_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+#include "common/error.h"
 #include "common/timestamp.h"
 
 /*
@@ -24,6 +26,12 @@ void		 sdnotify_status(struct sdnotify *, const char *status);
 /* A reload begins; sdnotify_ready when it is over. */
 void		 sdnotify_reloading(struct sdnotify *, struct monotime now);
 void		 sdnotify_stopping(struct sdnotify *);
+/*
+ * The status "12 jobs, 3 running", told when it has changed, once a second
+ * at most.  A later call makes good what was held back: nobody wakes for it.
+ */
+void		 sdnotify_figures(struct sdnotify *, size_t jobs,
+		    size_t running, struct boottime now);
 
 /*
  * A turn is complete: pings when half the watchdog's time has passed since
@@ -35,5 +43,13 @@ void		 sdnotify_turn(struct sdnotify *, struct boottime now);
  * a watchdog.
  */
 int64_t		 sdnotify_deadline(const struct sdnotify *);
+
+/*
+ * The socket that the manager listens on for us (sd_listen_fds(3)), into fd;
+ * 0: there is none.  -1 if what was passed is not one listening stream socket
+ * at path.  The descriptor is close-on-exec and does not block.
+ */
+int		 sdnotify_socket(const char *path, int *fd,
+		    struct error *err);
 
 #endif
