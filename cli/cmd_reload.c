@@ -39,6 +39,25 @@ print_change(char what, const struct message *change)
 	strbuf_release(&detail);
 }
 
+/* "~ cronctld.conf           workers: takes effect at the next start" */
+static void
+print_configuration(const struct message *result)
+{
+	const struct message *all = message_get(result, "configuration");
+	struct strbuf text = STRBUF_INIT;
+
+	for (size_t i = 0; all != NULL && i < message_count(all); i++) {
+		const char *s = message_value_string(message_at(all, i));
+
+		strbuf_release(&text);
+		if (s != NULL)
+			text_escape(&text, s);
+		printf("~ %-*s  %s\n", RELOAD_NAME, "cronctld.conf",
+		    text.len > 0 ? text.buf : "");
+	}
+	strbuf_release(&text);
+}
+
 static size_t
 print_changes(char what, const struct message *result, const char *key)
 {
@@ -65,6 +84,7 @@ print_result(const struct message *result, bool plan)
 	struct strbuf line = STRBUF_INIT;
 	size_t added, changed, removed;
 
+	print_configuration(result);
 	strbuf_addstr(&line, plan ? "plan: " : "reloaded: ");
 	added = print_changes('+', result, "added");
 	changed = print_changes('~', result, "changed");
@@ -135,8 +155,9 @@ exec(struct cli *cli, const struct arguments *args)
 const struct command command_reload = {
 	.name = "reload",
 	.args = "[--plan]",
-	.summary = "read the job files again",
-	.help = "Changes are shown as + added, ~ changed, - removed.  A file "
+	.summary = "read configuration and job files again",
+	.help = "Reads cronctld.conf and the job files; an error in the "
+	    "configuration changes nothing at all.  Changes are shown as + added, ~ changed, - removed.  A file "
 	    "with an error keeps its last good version in force, and the exit "
 	    "status is 1; the other files are taken.  Runs that are live are "
 	    "not touched.",

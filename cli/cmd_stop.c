@@ -106,9 +106,8 @@ exec(struct cli *cli, const struct arguments *args)
 
 	if (args->n_operands > 0)
 		return command_fail(STATUS_USAGE, "stop ends the daemon, "
-		    "not the job \"%s\"; to end a job's runs with the job: "
-		    "cronctl remove --running=stop %s", args->operands[0],
-		    args->operands[0]);
+		    "not the job \"%s\"; to end a job's runs: cronctl kill %s",
+		    args->operands[0], args->operands[0]);
 	params = stop_params(cli, args);
 	if (params == NULL)
 		return STATUS_USAGE;

@@ -461,3 +461,33 @@ connection_call(struct connection *conn, const char *method,
 		status = read_reply(conn, len, result, refusal, err);
 	return status;
 }
+
+enum exit_status
+connection_next(struct connection *conn, int64_t timeout_ms, char **method,
+    struct message **params, struct error *err)
+{
+	int64_t deadline = timeout_ms < 0 ? -1 :
+	    monotime_now().us + timeout_ms * USEC_PER_MSEC;
+	const struct message *data;
+	struct message *line;
+	enum exit_status status;
+	const char *name;
+	size_t len;
+
+	assert(conn->fd != -1);
+	status = read_line(conn, &len, deadline, timeout_ms, err);
+	if (status != STATUS_DONE)
+		return status;
+	line = message_parse(conn->input.buf, len, err);
+	strbuf_consume(&conn->input, len + 1);
+	name = line != NULL ? message_get_string(line, "method") : NULL;
+	if (name == NULL) {
+		message_free(line);
+		return lost(conn, "what it sends makes no sense", err);
+	}
+	data = message_get(line, "params");
+	*method = xstrdup(name);
+	*params = data != NULL ? message_dup(data) : NULL;
+	message_free(line);
+	return STATUS_DONE;
+}

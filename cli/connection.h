@@ -62,6 +62,12 @@ enum exit_status connection_call(struct connection *, const char *method,
 		    struct message *params, int64_t timeout_ms,
 		    struct message **result, struct connection_refusal *,
 		    struct error *err);
+/*
+ * The next notification; *method to be freed, as *params, which may be NULL.
+ * Statuses as connection_call.
+ */
+enum exit_status connection_next(struct connection *, int64_t timeout_ms,
+		    char **method, struct message **params, struct error *err);
 bool		 connection_is_lost(const struct connection *);
 /* Waits; true when SIGINT arrived (connection_catch_interrupt). */
 bool		 connection_pause(const struct connection *,

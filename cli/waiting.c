@@ -18,9 +18,8 @@
 #define RETRY_MS	200	/* between two looks for the daemon */
 #define RESTART_MS	30000	/* it may be away this long */
 
-/* Looks for a daemon that went away. */
-static enum exit_status
-find_again(struct cli *cli, struct error *err)
+enum exit_status
+waiting_for_daemon(struct cli *cli, struct error *err)
 {
 	int64_t deadline = monotime_now().us + RESTART_MS * USEC_PER_MSEC;
 	enum exit_status status;
@@ -89,7 +88,7 @@ waiting_for_run(struct cli *cli, const char *job, int64_t run)
 		    wait_params(job, run), &result, &err);
 		if (status == STATUS_NO_DAEMON &&
 		    connection_is_lost(cli->connection)) {
-			status = find_again(cli, &err);
+			status = waiting_for_daemon(cli, &err);
 			if (status == STATUS_DONE)
 				continue;
 		}

@@ -13,5 +13,10 @@
  * run is meant.
  */
 enum exit_status waiting_for_run(struct cli *, const char *job, int64_t run);
+/*
+ * Looks for a daemon that went away, for as long as a restart may take;
+ * STATUS_DONE: the connection is open again.
+ */
+enum exit_status waiting_for_daemon(struct cli *, struct error *err);
 
 #endif

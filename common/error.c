@@ -22,6 +22,9 @@ mark_cut(char *text)
 	memcpy(text + end, "...", 4);
 }
 
+static void	format_into(char *, const char *, va_list)
+		    __attribute__((format(printf, 2, 0)));
+
 static void
 format_into(char *text, const char *fmt, va_list ap)
 {

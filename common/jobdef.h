@@ -74,6 +74,9 @@ const struct jobdef_key *jobdef_keys(void);
 const struct jobdef_key *jobdef_key_find(const char *name);
 /* The known key nearest to a misspelled one, or NULL. */
 const char	*jobdef_key_nearest(const char *name);
+/* "TERM", "SIGTERM" or "15", as the key stop_signal has it. */
+int		 jobdef_signal_parse(const char *, int *number,
+		    struct error *err);
 
 /* What was written: pairs in order, with the line each came from. */
 struct jobdef_setting {

@@ -497,6 +497,18 @@ parse_signal(const struct jobdef_key *key, const char *value,
 }
 
 int
+jobdef_signal_parse(const char *text, int *number, struct error *err)
+{
+	int64_t value;
+
+	if (parse_signal(jobdef_key_find("stop_signal"), text, &value,
+	    err) == -1)
+		return -1;
+	*number = (int)value;
+	return 0;
+}
+
+int
 jobdef_value_check(const struct jobdef_key *key, const char *value,
     int64_t *number, struct error *err)
 {

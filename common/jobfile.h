@@ -39,6 +39,9 @@ struct jobfile_options {
 	const struct jobdef_settings *defaults;	/* configuration's; or NULL */
 	bool		 check_owner;		/* permissions matter */
 	uid_t		 owner;			/* root is accepted beside it */
+	/* Told of each path before it is opened; or NULL. */
+	void		(*opening)(void *arg, const char *path);
+	void		*arg;			/* for opening */
 };
 
 /*

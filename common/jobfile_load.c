@@ -172,8 +172,11 @@ jobfile_load(const char *path, const char *name,
 	struct jobfile *file;
 	struct error err;
 	size_t len;
-	char *text = load_text(path, options, &len, &err);
+	char *text;
 
+	if (options->opening != NULL)
+		options->opening(options->arg, path);
+	text = load_text(path, options, &len, &err);
 	if (text == NULL) {
 		file = jobfile_new(name);
 		jobfile_fail(file, &err);
@@ -280,10 +283,13 @@ jobfile_load_directory(const char *path,
     struct error *err)
 {
 	struct names names = { NULL, 0, 0 };
-	DIR *dir = opendir(path);
+	DIR *dir;
 	int failed;
 
 	memset(set, 0, sizeof *set);
+	if (options->opening != NULL)
+		options->opening(options->arg, path);
+	dir = opendir(path);
 	if (dir == NULL)
 		return error_set_errno(err, errno, "can't open the directory "
 		    "of job files %s", path);

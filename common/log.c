@@ -18,7 +18,8 @@
 
 static void	stderr_sink(void *, enum log_level, const char *, const char *);
 
-static enum log_level log_threshold = LOG_INFO;
+/* A reload may change it while other threads log. */
+static _Atomic enum log_level log_threshold = LOG_INFO;
 static log_sink_fn *log_sink = stderr_sink;
 static void *log_sink_arg;
 

@@ -5,8 +5,9 @@
 /*
  * Log lines: a subsystem token, then words.  Where lines go is the program's
  * choice (log_set_sink); before that, and in tests, they go to stderr.
- * The sink and the level are this module's only state, set once by main
- * before any thread starts.  A sink must not block and must not log.
+ * The sink and the level are this module's only state.  The sink is set once
+ * by main before any thread starts; the level may change at any time.  A sink
+ * must not block and must not log.
  */
 enum log_level {
 	LOG_ERROR = 3,		/* the numbers are those of syslog(3) */

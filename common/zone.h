@@ -107,5 +107,7 @@ void		 zone_cache_free(struct zone_cache *);
 /* Borrowed from the cache; take zone_ref() to keep it. */
 struct zone	*zone_cache_get(struct zone_cache *, const char *name,
 		    struct error *err);
+/* Those it holds, in the order they were asked for; NULL beyond the last. */
+const struct zone *zone_cache_at(const struct zone_cache *, size_t i);
 
 #endif

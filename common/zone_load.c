@@ -373,3 +373,9 @@ zone_cache_get(struct zone_cache *c, const char *name, struct error *err)
 	c->v[c->n++] = z;
 	return z;
 }
+
+const struct zone *
+zone_cache_at(const struct zone_cache *c, size_t i)
+{
+	return i < c->n ? c->v[i] : NULL;
+}

@@ -124,6 +124,26 @@ take_host_id(struct config *config, const char *value, struct error *err)
 }
 
 static int
+take_watch(struct config *config, const char *value, struct error *err)
+{
+	static const struct { const char *word; bool on; } words[] = {
+		{ "yes", true }, { "true", true }, { "on", true }, { "1", true },
+		{ "no", false }, { "false", false }, { "off", false },
+		{ "0", false },
+	};
+	char quoted[ERROR_QUOTE_MAX];
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(value, words[i].word) == 0) {
+			config->watch = words[i].on;
+			return 0;
+		}
+	}
+	return error_set(err, "%s is neither yes nor no",
+	    error_quote(quoted, value, strlen(value)));
+}
+
+static int
 take_clock_wait(struct config *config, const char *value, struct error *err)
 {
 	return duration_parse(value, strlen(value), &config->clock_wait, err);
@@ -133,14 +153,15 @@ static const struct key daemon_keys[] = {
 	{ "timezone", take_timezone },
 	{ "workers", take_workers },
 	{ "max_running", take_max_running },
+	{ "watch", take_watch },
 	{ "log_level", take_log_level },
 	{ "host_id", take_host_id },
 	{ "clock_wait", take_clock_wait },
 	{ NULL, NULL }
 };
 
-static const char *const daemon_later[] = { "watch", "on_term",
-	"term_timeout", NULL };
+static const char *const daemon_later[] = { "on_term", "term_timeout",
+	NULL };
 static const char *const limits_later[] = { "connections", "in_flight",
 	"jobs", "running", "definition_bytes", "output_limit", "history",
 	"request", "idle", "stream_lag", NULL };
@@ -438,6 +459,7 @@ config_init(struct config *config)
 		.workers = cpus < WORKERS_LEAST ? WORKERS_LEAST :
 		    cpus > WORKERS_MAX ? WORKERS_MAX : cpus,
 		.max_running = MAX_RUNNING_DEFAULT,
+		.watch = true,
 		.log_level = LOG_INFO,
 		.host_id = make_host_id(),
 		.clock_wait = CLOCK_WAIT_DEFAULT_MS,

@@ -34,6 +34,7 @@ struct config {
 	char	*timezone;		/* NULL: TZ, else /etc/localtime */
 	int64_t	 workers;		/* processes */
 	int64_t	 max_running;		/* runs at once, all jobs */
+	bool	 watch;			/* read changed job files by itself */
 	enum log_level log_level;
 	char	*host_id;		/* never NULL */
 	int64_t	 clock_wait;		/* ms: for a clock that is behind */
@@ -62,5 +63,18 @@ void	config_usage(void (*line)(void *arg, const char *text), void *arg);
  */
 size_t	config_load(struct config *, void (*report)(void *arg,
 	    const char *text), void *arg);
+
+/*
+ * A running daemon reads its configuration again: what is different in now
+ * from before, which was in force so far, and from start, which the daemon
+ * was started with; each key once, in the order of the manual.  live: what
+ * now says takes effect at once; else at the next start.
+ */
+void	config_differences(const struct config *start,
+	    const struct config *before, const struct config *now,
+	    void (*differs)(void *arg, const char *key, bool live), void *arg);
+/* An empty one that will read the same file as this one did. */
+struct config *config_again(const struct config *);
+void	config_free(struct config *);		/* accepts NULL */
 
 #endif

@@ -43,6 +43,7 @@ struct session {
 	struct client	*client;	/* its connection */
 	struct access_peer peer;	/* who is at the other end */
 	struct request	*request;	/* in work, or NULL */
+	struct follower	*follower;	/* of events, or NULL */
 	bool		 working;	/* its line is just being looked at */
 	bool		 ready;		/* in control->ready */
 	TAILQ_ENTRY(session) link;	/* in control->sessions */
@@ -98,6 +99,8 @@ close_session(struct session *session)
 	make_unready(session);
 	if (session->request != NULL)
 		request_abandon(session->request);
+	if (session->follower != NULL)
+		control_events_drop(session->follower);
 	client_free(session->client);
 	TAILQ_REMOVE(&control->sessions, session, link);
 	control->n_sessions--;
@@ -106,16 +109,43 @@ close_session(struct session *session)
 		accept_again(control);
 }
 
-/* Sends what waits; the session is gone when that can't be. */
-static void
-flush_session(struct session *session)
+/* Sends what waits; false: that can't be, and the session is gone. */
+static bool
+flush_session(void *arg)
 {
+	struct session *session = arg;
+
 	if (client_flush(session->client) == 0)
-		return;
+		return true;
 	log_info("control", "uid=%u pid=%d is cut off: it reads nothing, and "
 	    "%zu bytes wait for it", (unsigned)session->peer.uid,
 	    (int)session->peer.pid, client_unread(session->client));
 	close_session(session);
+	return false;
+}
+
+static void
+send_to_session(void *arg, const char *text)
+{
+	client_send(((struct session *)arg)->client, text);
+}
+
+static size_t
+session_unread(const void *arg)
+{
+	return client_unread(((const struct session *)arg)->client);
+}
+
+static void
+set_follower(void *arg, struct follower *follower)
+{
+	((struct session *)arg)->follower = follower;
+}
+
+static bool
+has_follower(const void *arg)
+{
+	return ((const struct session *)arg)->follower != NULL;
 }
 
 static void
@@ -166,7 +196,7 @@ on_answer(void *arg, const char *text)
 	/* Nothing of this session is touched after that by who called. */
 	if (!session->working) {
 		make_ready(session);
-		flush_session(session);
+		(void)flush_session(session);
 	}
 }
 
@@ -335,6 +365,8 @@ work(struct session *session)
 	bool taken;
 
 	make_unready(session);
+	if (session->follower != NULL)
+		control_events_ready(session->follower);
 	/* It is made ready again when that has changed. */
 	if (session->request != NULL ||
 	    client_unread(session->client) > UNREAD_MAX)
@@ -347,7 +379,7 @@ work(struct session *session)
 	if (client_is_over(session->client))
 		close_session(session);
 	else
-		flush_session(session);
+		(void)flush_session(session);
 	return taken;
 }
 
@@ -361,6 +393,7 @@ control_dispatch(struct control *control)
 	for (int n = 0; n < DISPATCH_MAX &&
 	    (session = TAILQ_FIRST(&control->ready)) != NULL;)
 		n += work(session);
+	control_events_turn(control->context);
 	control->dispatching = false;
 	return !TAILQ_EMPTY(&control->ready);
 }
@@ -404,7 +437,6 @@ make_context(const struct control_options *options)
 		.scheduler = options->scheduler,
 		.reload = options->reload,
 		.workers = options->workers,
-		.zone_name = options->zone_name,
 		.state_dir = options->state_dir,
 		.instance = options->instance,
 		.user = options->user,
@@ -414,11 +446,18 @@ make_context(const struct control_options *options)
 		.wakeups = options->wakeups,
 		.hook_arg = options->arg,
 		.answer = on_answer,
+		.send = send_to_session,
+		.flush = flush_session,
+		.unread = session_unread,
+		.set_follower = set_follower,
+		.has_follower = has_follower,
 		.since = boottime_now(),
 	};
 	TAILQ_INIT(&context->deferred);
 	TAILQ_INIT(&context->run_waits);
 	TAILQ_INIT(&context->stop_waits);
+	TAILQ_INIT(&context->followers);
+	store_on_events(context->store, control_events_moved, context);
 	return context;
 }
 
@@ -492,6 +531,7 @@ control_free(struct control *control)
 	context = control->context;
 	control->listening = false;
 	context->closed = true;
+	store_on_events(context->store, NULL, NULL);
 	while ((session = TAILQ_FIRST(&control->sessions)) != NULL)
 		close_session(session);
 	while ((request = TAILQ_FIRST(&context->deferred)) != NULL)

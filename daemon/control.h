@@ -40,7 +40,6 @@ struct control_options {
 	struct scheduler	*scheduler;
 	struct reload		*reload;
 	struct workers		*workers;
-	const char		*zone_name;	/* the daemon's */
 	const char		*state_dir;
 	const char		*instance;
 	bool			 user;		/* a --user daemon */

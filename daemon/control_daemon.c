@@ -19,8 +19,9 @@
 /* --- daemon.status --- */
 
 static struct message *
-status_jobs(const struct jobtable *jobs)
+status_jobs(const struct control_context *context)
 {
+	const struct jobtable *jobs = context->jobs;
 	struct message *m = message_object();
 
 	message_set_integer(m, "total", (int64_t)jobtable_count(jobs));
@@ -28,6 +29,10 @@ status_jobs(const struct jobtable *jobs)
 	    (int64_t)jobtable_count_origin(jobs, ORIGIN_FILE));
 	message_set_integer(m, "control",
 	    (int64_t)jobtable_count_origin(jobs, ORIGIN_CONTROL));
+	message_set_integer(m, "paused",
+	    (int64_t)scheduler_paused(context->scheduler));
+	message_set_bool(m, "all_paused",
+	    scheduler_pause_of_all(context->scheduler) != NULL);
 	return m;
 }
 
@@ -81,6 +86,7 @@ status_files(const struct reload *reload)
 	message_set(m, "errors", control_json_strings(status.errors,
 	    status.n_errors, ERRORS_MAX));
 	message_set_integer(m, "errors_total", (int64_t)status.n_errors);
+	message_set_string(m, "slow", status.slow);
 	return m;
 }
 
@@ -107,17 +113,19 @@ static void
 set_details(struct message *m, const struct control_context *context)
 {
 	message_set_integer(m, "pid", getpid());
-	message_set_string(m, "zone", context->zone_name);
+	message_set_string(m, "zone", reload_zone_name(context->reload));
 	message_set_bool(m, "user", context->user);
 	message_set_string(m, "instance", context->instance);
 	message_set_string(m, "state_dir", context->state_dir);
 	control_set_seconds(m, "now", walltime_now().us, true);
-	message_set(m, "jobs", status_jobs(context->jobs));
+	message_set(m, "jobs", status_jobs(context));
 	message_set_integer(m, "running",
 	    (int64_t)scheduler_running(context->scheduler));
 	message_set_integer(m, "waiting",
 	    (int64_t)scheduler_waiting(context->scheduler));
 	message_set_integer(m, "max_running", (int64_t)context->max_running);
+	message_set_bool(m, "clock_behind",
+	    scheduler_clock_is_behind(context->scheduler));
 	message_set_bool(m, "stopping",
 	    scheduler_is_stopping(context->scheduler));
 	message_set(m, "workers", status_workers(context->workers));
@@ -211,6 +219,8 @@ on_reloaded(void *arg, const struct reload_result *result)
 	    &left_out));
 	message_set(m, "warnings", sentences(result->warnings,
 	    result->n_warnings, &left_out));
+	message_set(m, "configuration", sentences(result->config,
+	    result->n_config, &left_out));
 	message_set_integer(m, "left_out", left_out);
 	request_reply(request, m);
 }

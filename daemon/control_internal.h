@@ -33,6 +33,8 @@
  *	control_run.c		job.run run.history run.logs
  *	control_wait.c		run.wait
  *	control_daemon.c	daemon.*
+ *	control_events.c	events.follow
+ *	control_kill.c		run.kill
  *	control_json.c		jobs, runs and outcomes as messages
  *
  * The life of a request: request_read makes it of a line, request_run calls
@@ -45,6 +47,8 @@
  */
 struct request;
 TAILQ_HEAD(request_list, request);
+struct follower;
+TAILQ_HEAD(follower_list, follower);
 
 /* The codes of doc/protocol.md. */
 enum control_error {
@@ -70,7 +74,6 @@ struct control_context {
 	struct scheduler *scheduler;
 	struct reload	 *reload;
 	struct workers	 *workers;
-	const char	 *zone_name;	/* the daemon's */
 	const char	 *state_dir;	/* for daemon.status */
 	const char	 *instance;	/* for daemon.status */
 	bool		  user;		/* a --user daemon */
@@ -81,6 +84,14 @@ struct control_context {
 	void		 *hook_arg;	/* for stop and wakeups */
 	/* A request is over; text: the line that answers it, or NULL. */
 	void		(*answer)(void *session, const char *text);
+	/* Queues a notification; flush sends, and is false when the session
+	 * has gone by that. */
+	void		(*send)(void *session, const char *text);
+	bool		(*flush)(void *session);
+	size_t		(*unread)(const void *session);	/* bytes */
+	/* What the session is told of when there is room; NULL: nothing. */
+	void		(*set_follower)(void *session, struct follower *);
+	bool		(*has_follower)(const void *session);
 
 	struct boottime	  since;	/* when the daemon began to listen */
 	bool		  stopped;	/* every started run has ended */
@@ -89,6 +100,8 @@ struct control_context {
 	struct request_list deferred;	/* to be tried again each turn */
 	struct request_list run_waits;	/* run.wait */
 	struct request_list stop_waits;	/* daemon.stop */
+	struct follower_list followers;	/* events.follow */
+	bool		  events_moved;	/* they may have something to do */
 };
 
 enum control_param_type {
@@ -230,6 +243,16 @@ const char	*control_rule_name(const struct jobdef *, int64_t at);
 #define CONTROL_LIST_MAX 1000
 struct message	*control_json_strings(char *const *, size_t n, size_t max);
 
+/* --- control_events.c --- */
+/* Its session has room for more. */
+void	control_events_ready(struct follower *);
+/* Its session is gone. */
+void	control_events_drop(struct follower *);
+/* There are more events on disk; arg: the context. */
+void	control_events_moved(void *arg);
+/* Once a turn. */
+void	control_events_turn(struct control_context *);
+
 /* --- the methods --- */
 void	control_job_add(struct request *);
 void	control_job_remove(struct request *);
@@ -242,6 +265,8 @@ void	control_job_run(struct request *);
 void	control_run_history(struct request *);
 void	control_run_logs(struct request *);
 void	control_run_wait(struct request *);
+void	control_run_kill(struct request *);
+void	control_events_follow(struct request *);
 void	control_daemon_status(struct request *);
 void	control_daemon_reload(struct request *);
 void	control_daemon_stop(struct request *);

@@ -341,7 +341,8 @@ apply(struct request *request)
 	if (!request_can_start(request))
 		return;
 	if ((job != NULL && job->changing) ||
-	    jobtable_is_reserved(context->jobs, add->name)) {
+	    jobtable_is_reserved(context->jobs, add->name) ||
+	    reload_is_busy(context->reload)) {
 		request_defer(request, apply);
 		return;
 	}
@@ -357,6 +358,7 @@ apply(struct request *request)
 		.owner_uid = owner_of(request),
 		.owner_name = add->owner_name,
 		.origin = ORIGIN_CONTROL,
+		.by_uid = request->uid,
 	};
 	if (job != NULL) {
 		begin_replace(request, job);
@@ -418,7 +420,7 @@ remove_begin(struct request *request)
 		    job->def->name, job->file, job->line);
 		return;
 	}
-	if (job->changing) {
+	if (job->changing || reload_is_busy(context->reload)) {
 		request_defer(request, remove_begin);
 		return;
 	}
@@ -426,7 +428,7 @@ remove_begin(struct request *request)
 		return;
 	removal->job_id = job->id;
 	job->changing = true;
-	scheduler_remove_begin(context->scheduler, job);
+	scheduler_remove_begin(context->scheduler, job, request->uid);
 	request_await(request);
 	store_after_commit(context->store, on_remove_stored, request);
 }

@@ -86,7 +86,7 @@ set_definition(struct message *m, const struct control_context *context,
 {
 	set_schedules(m, def);
 	message_set_string(m, "zone", def->timezone != NULL ? def->timezone :
-	    context->zone_name);
+	    reload_zone_name(context->reload));
 	message_set_string(m, "command", def->command);
 	message_set_string(m, "description", def->description);
 	message_set(m, "tags",

@@ -250,6 +250,7 @@ control_job_next(struct request *request)
 	result = message_object();
 	message_set(result, "occurrences", list);
 	message_set_string(result, "zone", job->def->timezone != NULL ?
-	    job->def->timezone : request->context->zone_name);
+	    job->def->timezone :
+	    reload_zone_name(request->context->reload));
 	request_reply(request, result);
 }

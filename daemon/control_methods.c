@@ -93,6 +93,17 @@ static const struct control_param wait_params[] = {
 	{ "run", PARAM_INTEGER, false, 1, INT64_MAX },
 	{ NULL, 0, false, 0, 0 }
 };
+static const struct control_param kill_params[] = {
+	{ "job", PARAM_STRING, false, 0, 0 },
+	{ "run", PARAM_INTEGER, false, 1, INT64_MAX },
+	{ "signal", PARAM_STRING, false, 0, 0 },
+	{ NULL, 0, false, 0, 0 }
+};
+static const struct control_param follow_params[] = {
+	{ "from", PARAM_INTEGER, false, 1, EXACT_MAX },
+	{ "follow", PARAM_BOOL, false, 0, 0 },
+	{ NULL, 0, false, 0, 0 }
+};
 static const struct control_param status_params[] = {
 	{ NULL, 0, false, 0, 0 }
 };
@@ -121,6 +132,9 @@ static const struct control_method methods[] = {
 	    control_run_history },
 	{ "run.logs", ACCESS_FULL, false, logs_params, control_run_logs },
 	{ "run.wait", ACCESS_FULL, false, wait_params, control_run_wait },
+	{ "run.kill", ACCESS_FULL, false, kill_params, control_run_kill },
+	{ "events.follow", ACCESS_FULL, false, follow_params,
+	    control_events_follow },
 	{ "daemon.status", ACCESS_STRANGER, false, status_params,
 	    control_daemon_status },
 	{ "daemon.reload", ACCESS_FULL, false, reload_params,

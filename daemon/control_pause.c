@@ -191,7 +191,8 @@ static bool
 resume_one(struct request *request, struct job *job, const void *arg)
 {
 	(void)arg;
-	if (!scheduler_resume(request->context->scheduler, job))
+	if (!scheduler_resume(request->context->scheduler, job,
+	    request->uid))
 		return false;
 	log_info("control", "uid=%u resumed job=%s", (unsigned)request->uid,
 	    job->def->name);
@@ -217,7 +218,8 @@ control_job_resume(struct request *request)
 	names = message_array();
 	if (all) {
 		message_set_integer(reply, "resumed",
-		    (int64_t)scheduler_resume_all(context->scheduler));
+		    (int64_t)scheduler_resume_all(context->scheduler,
+		    request->uid));
 		log_info("control", "uid=%u resumed all jobs",
 		    (unsigned)request->uid);
 	} else if (for_named(request, resume_one, NULL, names) == 0) {

@@ -17,7 +17,6 @@
 #include "daemon/daemon.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +29,10 @@
 #include "common/xmalloc.h"
 #include "common/zone.h"
 #include "daemon/control.h"
+#include "daemon/events.h"
 #include "daemon/files.h"
 #include "daemon/instance.h"
+#include "daemon/jobdir_watch.h"
 #include "daemon/jobtable.h"
 #include "daemon/loop.h"
 #include "daemon/names.h"
@@ -55,6 +56,7 @@ struct daemon {
 	struct store		*store;
 	struct store_image	 image;		/* as found at start */
 	struct files_context	 context;	/* of the files helper */
+	struct jobdir_watch	*watch;		/* of job files and zones */
 	struct files		*files;
 	struct query		*query;
 	struct names		*names;
@@ -103,6 +105,14 @@ op_ack(void *arg, uint64_t worker, uint64_t run_id)
 	struct daemon *d = arg;
 
 	workers_ack(d->workers, worker, run_id);
+}
+
+static bool
+op_signal(void *arg, uint64_t worker, uint64_t run_id, int number)
+{
+	struct daemon *d = arg;
+
+	return workers_signal_run(d->workers, worker, run_id, number);
 }
 
 /* --- workers to scheduler --- */
@@ -179,11 +189,25 @@ on_dead(void *arg, uint64_t worker)
 }
 
 static void
+put_started(struct daemon *d)
+{
+	struct message *m = message_object();
+
+	message_set_string(m, "version", PACKAGE_VERSION);
+	message_set_integer(m, "pid", getpid());
+	message_set_integer(m, "jobs", (int64_t)jobtable_count(d->jobs));
+	message_set_integer(m, "running",
+	    (int64_t)scheduler_running(d->scheduler));
+	events_put(d->store, EVENT_DAEMON_STARTED, -1, m);
+}
+
+static void
 on_settled(void *arg)
 {
 	struct daemon *d = arg;
 
 	scheduler_settled(d->scheduler);
+	put_started(d);
 	control_listen(d->control);
 	log_info(SUBSYSTEM, "cronctld %s ready: pid=%d jobs=%zu socket=%s",
 	    PACKAGE_VERSION, (int)getpid(), jobtable_count(d->jobs),
@@ -295,18 +319,30 @@ reserve_ids(struct daemon *d, struct error *err)
 	return store_sync(d->store, err);
 }
 
+/* The host's zone is watched if it is the one that counts. */
+static struct jobdir_watch *
+watch_files(struct daemon *d)
+{
+	const char *env_tz = getenv("TZ");
+	const struct jobdir_watch_options o = {
+		.base = d->base,
+		.jobs_dir = d->config->jobs_dir,
+		.tell = d->config->watch,
+		.localtime = d->config->timezone == NULL &&
+		    (env_tz == NULL || *env_tz == '\0') ?
+		    "/etc/localtime" : NULL,
+	};
+
+	return jobdir_watch_new(&o);
+}
+
 static int
 make_helpers(struct daemon *d, struct error *err)
 {
-	struct event_config *ec = event_config_new();
-
-	if (ec == NULL)
-		return error_set(err, "can't set up the event loop");
-	event_config_set_flag(ec, EVENT_BASE_FLAG_PRECISE_TIMER);
-	d->base = event_base_new_with_config(ec);
-	event_config_free(ec);
+	d->base = loop_base_new(err);
 	if (d->base == NULL)
-		return error_set(err, "can't set up the event loop");
+		return -1;
+	d->watch = watch_files(d);
 	d->context = (struct files_context){
 		.jobs_dir = d->config->jobs_dir,
 		.state_dir = d->config->state_dir,
@@ -317,6 +353,8 @@ make_helpers(struct daemon *d, struct error *err)
 		.defaults = &d->config->defaults,
 		.check_owner = true,
 		.owner = geteuid(),
+		.watch_jobs = jobdir_watch_jobs_fd(d->watch),
+		.watch_zones = jobdir_watch_zones_fd(d->watch),
 	};
 	d->files = files_new(&d->context, d->base);
 	d->query = query_new(d->config->state_dir, d->base);
@@ -329,9 +367,16 @@ make_helpers(struct daemon *d, struct error *err)
 }
 
 static void
+on_files_changed(void *arg, const struct jobdir_change *change)
+{
+	reload_changed(arg, change);
+}
+
+static void
 make_scheduler(struct daemon *d)
 {
-	const struct scheduler_ops ops = { op_start, op_stop, op_ack, d };
+	const struct scheduler_ops ops = { op_start, op_stop, op_ack,
+	    op_signal, d };
 	const struct scheduler_observer observer = { on_run_ended, d };
 	const struct scheduler_options o = {
 		.store = d->store,
@@ -354,12 +399,16 @@ make_scheduler(struct daemon *d)
 		.store = d->store,
 		.owner_uid = geteuid(),
 		.owner_name = d->owner_name,
+		.config = d->config,
+		.zone_name = zone_name(d->zone),
+		.watch = d->watch,
 	};
 
 	d->scheduler = scheduler_new(&o);
 	scheduler_observe(d->scheduler, &observer);
 	r.scheduler = d->scheduler;
 	d->reload = reload_new(&r);
+	jobdir_watch_on_change(d->watch, on_files_changed, d->reload);
 }
 
 static int
@@ -412,7 +461,6 @@ make_control(struct daemon *d, struct error *err)
 		.scheduler = d->scheduler,
 		.reload = d->reload,
 		.workers = d->workers,
-		.zone_name = zone_name(d->zone),
 		.state_dir = d->config->state_dir,
 		.instance = d->image.instance,
 		.user = !is_system_daemon(d),
@@ -440,6 +488,26 @@ lose_runs_of_nobody(struct daemon *d)
 			    d->image.runs[i].worker);
 }
 
+/*
+ * Waits for it: what is in force when the daemon says that it is ready is
+ * what the files say.  If one of them hangs, jobs are those that were in
+ * force before, and the files are taken when they come.
+ */
+static int
+read_job_files(struct daemon *d, struct error *err)
+{
+	reload_start(d->reload);
+	while (!reload_is_through(d->reload)) {
+		bool left = reload_step(d->reload);
+
+		store_flush(d->store);
+		if (!left && !reload_is_through(d->reload) &&
+		    loop_base_wait(d->base, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* What was, what the files say, who is still there. */
 static int
 take_over(struct daemon *d, struct error *err)
@@ -453,15 +521,13 @@ take_over(struct daemon *d, struct error *err)
 		.clock_wait = d->config->clock_wait * USEC_PER_MSEC,
 	};
 	struct files_left_workers left;
-	struct files_jobs jobs;
 	int r;
 
 	clock_read(&d->clock, &o.now);
 	scheduler_hold(d->scheduler);
 	recover(&o);
-	files_load_jobs_now(&d->context, &jobs);
-	reload_apply_now(d->reload, &jobs);
-	jobfile_set_release(&jobs.set);
+	if (read_job_files(d, err) != 0)
+		return -1;
 	if (files_find_workers_now(&d->context, &left, err) != 0)
 		return -1;
 	r = workers_begin(d->workers, &left, &d->context, err);
@@ -497,7 +563,12 @@ static void
 put_farewell(struct daemon *d)
 {
 	int64_t mark = scheduler_mark(d->scheduler);
+	struct message *m = message_object();
 
+	message_set_integer(m, "pid", getpid());
+	message_set_integer(m, "running",
+	    (int64_t)scheduler_running(d->scheduler));
+	events_put(d->store, EVENT_DAEMON_LEAVING, -1, m);
 	if (mark == INT64_MIN)
 		return;
 	store_put_mark(d->store, mark);
@@ -516,7 +587,7 @@ finish(struct daemon *d, bool clean)
 	d->leaving = true;
 	query_free(d->query);
 	names_free(d->names);
-	files_free(d->files);
+	files_stop(d->files);
 	control_free(d->control);
 	d->control = NULL;
 	if (clean)
@@ -528,16 +599,16 @@ finish(struct daemon *d, bool clean)
 	reload_free(d->reload);
 	scheduler_free(d->scheduler);
 	jobtable_free(d->jobs);
+	files_free(d->files);
+	jobdir_watch_free(d->watch);
 	store_image_release(&d->image);
-	if (d->base != NULL)
-		event_base_free(d->base);
+	loop_base_free(d->base);
 	if (d->program_fd >= 0)
 		close(d->program_fd);
 	instance_close(d->instance);
 	sdnotify_free(d->sdnotify);
 	zone_unref(d->zone);
 	free(d->owner_name);
-	libevent_global_shutdown();
 }
 
 int

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The files helper: its thread works off one request after the other, and
- * may hang as long as the disk does; the loop goes on meanwhile.
+ * The files helper: two threads of one shape, each of which works off one
+ * request after the other and may hang as long as the disk does; the loop
+ * goes on meanwhile.
  *
- * Zones and schedules count their references without locks, so they belong
- * to one thread at a time.  Each request loads the zones it needs itself and
- * lets go of all references but those in its result before that is handed
- * over; sharing zones between jobs is the loop's.
+ *	job files	what people name: jobs.d and what its links lead to
+ *	files		our own directories and the zone database
+ *
+ * So a job file on a mount that is dead delays the reading of job files, and
+ * neither "cronctl logs", nor "cronctl add", nor a new worker.
+ *
+ * What a thread works with (context) is its own; the loop changes it only by
+ * requests.  A request that is not answered within SLOW_MS is reported, once,
+ * with what the thread was at; it is answered when the disk does.
  */
 #include "config.h"
 
@@ -15,45 +21,154 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/inifile.h"
+#include "common/log.h"
 #include "common/timestamp.h"
 #include "common/xmalloc.h"
 #include "daemon/files_internal.h"
 
-#define QUEUE_MAX	256	/* requests that wait */
-#define LEAVE_MS	500	/* a thread that hangs is left behind */
+#define SUBSYSTEM	"files"
+#define QUEUE_MAX	256	/* requests that wait, of each thread */
+#define LEAVE_MS	400	/* a thread that hangs is left behind */
+#define SLOW_MS		10000	/* then a request is reported */
 
 struct files {
-	struct helper		*helper;	/* the thread; NULL: stopped */
-	bool			 hangs;		/* left behind with this */
-	struct files_context	 context;	/* owned, as what it points to */
-	struct jobdef_settings	 defaults;	/* context.defaults, if any */
+	struct files_side	 own;		/* our own directories */
+	struct files_side	 job_files;	/* what people name */
+	int			 slow_ms;	/* SLOW_MS, or a test's */
+	bool			 stopped;	/* the threads are gone, */
+	bool			 hangs;		/* or one is left behind */
+	void			(*on_slow)(void *arg, const char *text);
+	void			*slow_arg;	/* for on_slow */
 };
 
-/* --- the helper --- */
+/* --- the threads --- */
 
 static void
 work(void *state, struct helper_request *chain)
 {
-	struct files *f = state;
+	struct files_side *side = state;
 
 	for (; chain != NULL; chain = chain->next) {
 		struct files_request *r = (struct files_request *)(void *)chain;
 
-		r->work(&f->context, r);
+		helper_at(side->helper, r->what);
+		r->work(&side->context, r);
 	}
 }
 
+static void	on_alarm(void *arg);
+
+/* For the oldest request that is not answered, if there is one. */
+static void
+set_alarm(struct files_side *side)
+{
+	struct files_request *oldest = TAILQ_FIRST(&side->asked);
+	int64_t left;
+
+	if (side->files->stopped)
+		return;
+	if (oldest == NULL || side->slow_text != NULL) {
+		helper_set_alarm(side->helper, -1, NULL, NULL);
+		return;
+	}
+	left = oldest->since.us + side->files->slow_ms * USEC_PER_MSEC -
+	    monotime_now().us;
+	helper_set_alarm(side->helper, left > 0 ?
+	    (int)(left / USEC_PER_MSEC) + 1 : 0, on_alarm, side);
+}
+
+static void
+on_alarm(void *arg)
+{
+	struct files_side *side = arg;
+	struct files *f = side->files;
+	char at[HELPER_AT_MAX];
+
+	helper_whereabouts(side->helper, at);
+	side->slow_text = xasprintf("reading %s takes longer than %d s", at,
+	    (f->slow_ms + 999) / 1000);
+	log_warning(SUBSYSTEM, "%s; what is asked for meanwhile waits",
+	    side->slow_text);
+	if (side == &f->job_files && f->on_slow != NULL)
+		f->on_slow(f->slow_arg, side->slow_text);
+}
+
+/* What was slow is over. */
+static void
+end_slow(struct files_side *side, const struct files_request *r)
+{
+	if (side->slow_text == NULL)
+		return;
+	log_info(SUBSYSTEM, "what took long is over, after %lld s",
+	    (long long)((monotime_now().us - r->since.us) / USEC_PER_SEC));
+	free(side->slow_text);
+	side->slow_text = NULL;
+}
+
+static void
+on_done(struct helper_request *request, void *arg)
+{
+	struct files_request *r = (struct files_request *)(void *)request;
+	struct files_side *side = arg;
+
+	TAILQ_REMOVE(&side->asked, r, link);
+	end_slow(side, r);
+	set_alarm(side);
+	r->done(r, side->files);
+}
+
 bool
-files_submit(struct files *f, struct files_request *r,
-    void (*todo)(const struct files_context *, struct files_request *),
-    void (*done)(struct helper_request *, void *arg))
+files_side_submit(struct files_side *side, struct files_request *r,
+    const char *what, files_work_fn *todo, files_done_fn *done)
 {
 	r->work = todo;
-	r->request.done = done;
-	r->request.arg = f;
-	return f->helper != NULL && helper_submit(f->helper, &r->request);
+	r->done = done;
+	r->what = what;
+	r->since = monotime_now();
+	r->request.done = on_done;
+	r->request.arg = side;
+	if (side->files->stopped || !helper_submit(side->helper, &r->request))
+		return false;
+	TAILQ_INSERT_TAIL(&side->asked, r, link);
+	if (TAILQ_FIRST(&side->asked) == r)
+		set_alarm(side);
+	return true;
 }
+
+bool
+files_submit(struct files *f, struct files_request *r, const char *what,
+    files_work_fn *todo, files_done_fn *done)
+{
+	return files_side_submit(&f->own, r, what, todo, done);
+}
+
+struct files_side *
+files_job_files(struct files *f)
+{
+	return &f->job_files;
+}
+
+void
+files_on_slow(struct files *f, void (*fn)(void *, const char *), void *arg)
+{
+	f->on_slow = fn;
+	f->slow_arg = arg;
+}
+
+void
+files_set_slow(struct files *f, int slow_ms)
+{
+	f->slow_ms = slow_ms;
+}
+
+const char *
+files_slow(const struct files *f)
+{
+	return f->job_files.slow_text != NULL ? f->job_files.slow_text :
+	    f->own.slow_text;
+}
+
+/* --- what they work with --- */
 
 static char *
 dup_or_null(const char *s)
@@ -61,17 +176,104 @@ dup_or_null(const char *s)
 	return s != NULL ? xstrdup(s) : NULL;
 }
 
-static void
-release(struct files *f)
+void
+files_side_configure(struct files_side *side, const char *zone,
+    const struct jobdef_settings *defaults)
 {
-	free((char *)f->context.jobs_dir);
-	free((char *)f->context.state_dir);
-	free((char *)f->context.workers_dir);
-	free((char *)f->context.host_id);
-	free((char *)f->context.zone_name);
-	free((char *)f->context.env_tz);
-	jobdef_settings_release(&f->defaults);
-	free(f);
+	free((char *)side->context.zone_name);
+	side->context.zone_name = dup_or_null(zone);
+	jobdef_settings_release(&side->defaults);
+	jobdef_settings_init(&side->defaults);
+	side->context.defaults = NULL;
+	if (defaults == NULL)
+		return;
+	jobdef_settings_copy(&side->defaults, defaults);
+	side->context.defaults = &side->defaults;
+}
+
+struct configure_request {
+	struct files_request	 request;	/* first */
+	struct files_side	*side;		/* of the thread */
+	char			*zone;		/* as files_context has it */
+	struct jobdef_settings	 defaults;	/* of the configuration */
+};
+
+static void
+configure_work(const struct files_context *context,
+    struct files_request *request)
+{
+	struct configure_request *r =
+	    (struct configure_request *)(void *)request;
+
+	(void)context;
+	files_side_configure(r->side, r->zone, &r->defaults);
+}
+
+static void
+configure_done(struct files_request *request, struct files *f)
+{
+	struct configure_request *r =
+	    (struct configure_request *)(void *)request;
+
+	(void)f;
+	free(r->zone);
+	jobdef_settings_release(&r->defaults);
+	free(r);
+}
+
+bool
+files_configure(struct files *f, const char *zone,
+    const struct jobdef_settings *defaults)
+{
+	struct configure_request *r = xcalloc(1, sizeof *r);
+
+	r->side = &f->own;
+	r->zone = dup_or_null(zone);
+	jobdef_settings_init(&r->defaults);
+	jobdef_settings_copy(&r->defaults, defaults);
+	if (files_submit(f, &r->request, "the configuration", configure_work,
+	    configure_done))
+		return true;
+	configure_done(&r->request, f);
+	return false;
+}
+
+/* --- beginning and end --- */
+
+static void
+release_side(struct files_side *side)
+{
+	free((char *)side->context.jobs_dir);
+	free((char *)side->context.state_dir);
+	free((char *)side->context.workers_dir);
+	free((char *)side->context.host_id);
+	free((char *)side->context.zone_name);
+	free((char *)side->context.env_tz);
+	free(side->slow_text);
+	jobdef_settings_release(&side->defaults);
+}
+
+static int
+start_side(struct files *f, struct files_side *side, const char *name,
+    const struct files_context *context, struct event_base *base)
+{
+	TAILQ_INIT(&side->asked);
+	side->files = f;
+	jobdef_settings_init(&side->defaults);
+	side->context = (struct files_context){
+		.jobs_dir = dup_or_null(context->jobs_dir),
+		.state_dir = dup_or_null(context->state_dir),
+		.workers_dir = dup_or_null(context->workers_dir),
+		.host_id = dup_or_null(context->host_id),
+		.env_tz = dup_or_null(context->env_tz),
+		.check_owner = context->check_owner,
+		.owner = context->owner,
+		.watch_jobs = context->watch_jobs,
+		.watch_zones = context->watch_zones,
+	};
+	files_side_configure(side, context->zone_name, context->defaults);
+	side->helper = helper_new(name, base, QUEUE_MAX, work, side);
+	return side->helper != NULL ? 0 : -1;
 }
 
 struct files *
@@ -79,365 +281,43 @@ files_new(const struct files_context *context, struct event_base *base)
 {
 	struct files *f = xcalloc(1, sizeof *f);
 
-	jobdef_settings_init(&f->defaults);
-	f->context = (struct files_context){
-		.jobs_dir = dup_or_null(context->jobs_dir),
-		.state_dir = dup_or_null(context->state_dir),
-		.workers_dir = dup_or_null(context->workers_dir),
-		.host_id = dup_or_null(context->host_id),
-		.zone_name = dup_or_null(context->zone_name),
-		.env_tz = dup_or_null(context->env_tz),
-		.check_owner = context->check_owner,
-		.owner = context->owner,
-	};
-	if (context->defaults != NULL) {
-		jobdef_settings_copy(&f->defaults, context->defaults);
-		f->context.defaults = &f->defaults;
-	}
-	f->helper = helper_new("files", base, QUEUE_MAX, work, f);
-	if (f->helper == NULL) {
-		release(f);
-		return NULL;
-	}
-	return f;
+	f->slow_ms = SLOW_MS;
+	if (start_side(f, &f->own, "files", context, base) == 0 &&
+	    start_side(f, &f->job_files, "job-files", context, base) == 0)
+		return f;
+	files_free(f);
+	return NULL;
+}
+
+/*
+ * A thread that is left behind keeps all it works with.  Completions that
+ * run here still see their side.
+ */
+static void
+stop_side(struct files_side *side)
+{
+	if (!helper_free_within(side->helper, LEAVE_MS))
+		side->files->hangs = true;
 }
 
 void
 files_stop(struct files *f)
 {
-	if (f == NULL || f->helper == NULL)
+	if (f == NULL || f->stopped)
 		return;
-	f->hangs = !helper_free_within(f->helper, LEAVE_MS);
-	f->helper = NULL;
+	f->stopped = true;
+	f->on_slow = NULL;
+	stop_side(&f->job_files);
+	stop_side(&f->own);
 }
 
 void
 files_free(struct files *f)
 {
 	files_stop(f);
-	if (f != NULL && !f->hangs)
-		release(f);
-}
-
-/* --- what definitions are built with --- */
-
-/* Zones and time of one request. */
-struct building {
-	struct zone		*zone;		/* the daemon's */
-	struct zone_cache	*zones;		/* others, by name */
-	int64_t			 now;		/* UTC seconds */
-};
-
-static int
-building_init(struct building *b, const struct files_context *context,
-    struct error *err)
-{
-	b->zone = context->zone_name != NULL ?
-	    zone_load(context->zone_name, err) :
-	    zone_load_local(context->env_tz, err);
-	if (b->zone == NULL)
-		return error_prefix(err, "the daemon's time zone");
-	b->zones = zone_cache_new();
-	b->now = walltime_seconds(walltime_now());
-	return 0;
-}
-
-static void
-building_release(struct building *b)
-{
-	zone_cache_free(b->zones);
-	zone_unref(b->zone);
-}
-
-static struct jobfile_options
-jobfile_options(const struct building *b, const struct files_context *context)
-{
-	return (struct jobfile_options){
-		.host_id = context->host_id,
-		.zone = b->zone,
-		.zones = b->zones,
-		.now = b->now,
-		.defaults = context->defaults,
-		.check_owner = context->check_owner,
-		.owner = context->owner,
-	};
-}
-
-static struct jobdef_context
-jobdef_context(const struct building *b, const struct files_context *context)
-{
-	return (struct jobdef_context){
-		.host_id = context->host_id,
-		.zone = b->zone,
-		.zones = b->zones,
-		.now = b->now,
-	};
-}
-
-/* --- all job files --- */
-
-void
-files_load_jobs_now(const struct files_context *context,
-    struct files_jobs *jobs)
-{
-	struct building b;
-	struct jobfile_options options;
-
-	*jobs = (struct files_jobs){ .err = { "" } };
-	if (building_init(&b, context, &jobs->err) != 0)
+	if (f == NULL || f->hangs)
 		return;
-	options = jobfile_options(&b, context);
-	if (jobfile_load_directory(context->jobs_dir, &options, &jobs->set,
-	    &jobs->err) != 0)
-		jobs->set = (struct jobfile_set){ 0 };
-	building_release(&b);
-}
-
-struct load_request {
-	struct files_request	 request;	/* first */
-	struct files_jobs	 jobs;		/* the result */
-	void	(*done)(void *arg, struct files_jobs *);
-	void			*arg;		/* for done */
-};
-
-static void
-load_work(const struct files_context *context, struct files_request *request)
-{
-	struct load_request *r = (struct load_request *)(void *)request;
-
-	files_load_jobs_now(context, &r->jobs);
-}
-
-static void
-load_done(struct helper_request *request, void *arg)
-{
-	struct load_request *r = (struct load_request *)(void *)request;
-
-	(void)arg;
-	r->done(r->arg, &r->jobs);
-	jobfile_set_release(&r->jobs.set);
-	free(r);
-}
-
-bool
-files_load_jobs(struct files *f, void (*done)(void *, struct files_jobs *),
-    void *arg)
-{
-	struct load_request *r = xcalloc(1, sizeof *r);
-
-	r->done = done;
-	r->arg = arg;
-	if (files_submit(f, &r->request, load_work, load_done))
-		return true;
-	free(r);
-	return false;
-}
-
-struct jobfile *
-files_parse_now(const struct files_context *context, const char *name,
-    const char *text, size_t len)
-{
-	struct building b;
-	struct jobfile_options options;
-	struct jobfile *file;
-	struct error err = { "" };
-
-	if (building_init(&b, context, &err) != 0) {
-		file = xcalloc(1, sizeof *file);
-		file->name = xstrdup(name);
-		file->errors = xcalloc(1, sizeof *file->errors);
-		file->errors[file->n_errors++] = xasprintf("%s: %s", name,
-		    err.text);
-		return file;
-	}
-	options = jobfile_options(&b, context);
-	file = jobfile_parse(name, text, len, &options);
-	building_release(&b);
-	return file;
-}
-
-/* --- one definition --- */
-
-/* "key: sentence" onto a list. */
-static void
-add_sentence(char ***v, size_t *n, const char *key, const char *text)
-{
-	*v = xreallocarray(*v, *n + 1, sizeof **v);
-	(*v)[(*n)++] = *key != '\0' ? xasprintf("%s: %s", key, text) :
-	    xstrdup(text);
-}
-
-static void
-on_error(void *arg, int line, const char *key, const char *text)
-{
-	struct files_built *built = arg;
-
-	(void)line;
-	add_sentence(&built->errors, &built->n_errors, key, text);
-}
-
-static void
-on_warning(void *arg, int line, const char *key, const char *text)
-{
-	struct files_built *built = arg;
-
-	(void)line;
-	add_sentence(&built->warnings, &built->n_warnings, key, text);
-}
-
-static void
-built_release(struct files_built *built)
-{
-	jobdef_free(built->def);
-	for (size_t i = 0; i < built->n_errors; i++)
-		free(built->errors[i]);
-	for (size_t i = 0; i < built->n_warnings; i++)
-		free(built->warnings[i]);
-	free(built->errors);
-	free(built->warnings);
-}
-
-struct build_request {
-	struct files_request	 request;	/* first */
-	char			*name;		/* of the job */
-	struct jobdef_settings	 settings;	/* its own */
-	int64_t			 now;		/* UTC seconds: accepted */
-	bool			 allow_in;	/* see struct jobdef_context */
-	struct files_built	 built;		/* the result */
-	void	(*done)(void *arg, struct files_built *);
-	void			*arg;		/* for done */
-};
-
-static void
-build_request_free(struct build_request *r)
-{
-	built_release(&r->built);
-	jobdef_settings_release(&r->settings);
-	free(r->name);
-	free(r);
-}
-
-static void
-build_work(const struct files_context *context, struct files_request *request)
-{
-	struct build_request *r = (struct build_request *)(void *)request;
-	const struct jobdef_settings *layers[2] = { &r->settings,
-	    context->defaults };
-	struct jobdef_context jc;
-	struct building b;
-	struct error err = { "" };
-
-	if (building_init(&b, context, &err) != 0) {
-		on_error(&r->built, 0, "", err.text);
-		return;
-	}
-	jc = jobdef_context(&b, context);
-	jc.now = r->now;
-	jc.allow_in = r->allow_in;
-	jc.error = on_error;
-	jc.warning = on_warning;
-	jc.arg = &r->built;
-	r->built.def = jobdef_build(r->name, layers,
-	    context->defaults != NULL ? 2 : 1, &jc);
-	building_release(&b);
-}
-
-static void
-build_done(struct helper_request *request, void *arg)
-{
-	struct build_request *r = (struct build_request *)(void *)request;
-
-	(void)arg;
-	r->done(r->arg, &r->built);
-	build_request_free(r);
-}
-
-bool
-files_build(struct files *f, const char *name,
-    const struct jobdef_settings *settings, int64_t now, bool allow_in,
-    void (*done)(void *, struct files_built *), void *arg)
-{
-	struct build_request *r = xcalloc(1, sizeof *r);
-
-	r->name = xstrdup(name);
-	jobdef_settings_init(&r->settings);
-	jobdef_settings_copy(&r->settings, settings);
-	r->now = now;
-	r->allow_in = allow_in;
-	r->done = done;
-	r->arg = arg;
-	if (files_submit(f, &r->request, build_work, build_done))
-		return true;
-	build_request_free(r);
-	return false;
-}
-
-/* --- a definition out of the store --- */
-
-/* The settings of the one section of a text; its name is borrowed from it. */
-static int
-settings_from_ini(const struct inifile *ini, const char **name,
-    struct jobdef_settings *settings, struct error *err)
-{
-	const struct inifile_entry *e;
-
-	if (ini->n_errors > 0)
-		return error_set(err, "line %d: %s", ini->errors[0].line,
-		    ini->errors[0].text);
-	if (ini->n_entries == 0)
-		return error_set(err, "the definition is empty");
-	*name = ini->entries[0].section;
-	for (size_t i = 0; i < ini->n_entries; i++) {
-		e = &ini->entries[i];
-		if (e->key == NULL && i > 0)
-			return error_set(err, "the definition has a second "
-			    "section, [%s]", e->section);
-		if (e->key != NULL && jobdef_settings_add(settings, e->key,
-		    e->value, e->line, err) != 0)
-			return error_prefix(err, "%s", e->key);
-	}
-	return 0;
-}
-
-/* What was written down says everything: today's defaults play no part. */
-static struct jobdef *
-build_from_settings(const struct files_context *context, const char *name,
-    const struct jobdef_settings *settings, struct error *err)
-{
-	struct files_built built = { 0 };
-	struct jobdef_context jc;
-	struct jobdef *def;
-	struct building b;
-
-	if (building_init(&b, context, err) != 0)
-		return NULL;
-	jc = jobdef_context(&b, context);
-	jc.error = on_error;
-	jc.arg = &built;
-	def = jobdef_build(name, &settings, 1, &jc);
-	building_release(&b);
-	if (def == NULL)
-		error_set(err, "%s", built.n_errors > 0 ? built.errors[0] :
-		    "no job can be made of it");
-	built_release(&built);
-	return def;
-}
-
-struct jobdef *
-files_build_now(const struct files_context *context, const char *text,
-    struct error *err)
-{
-	struct inifile *ini = inifile_parse(text, strlen(text));
-	struct jobdef_settings settings;
-	struct jobdef *def = NULL;
-	const char *name = "";
-
-	jobdef_settings_init(&settings);
-	if (settings_from_ini(ini, &name, &settings, err) == 0)
-		def = build_from_settings(context, name, &settings, err);
-	if (def == NULL)
-		error_prefix(err, "job %s as it was stored", name);
-	jobdef_settings_release(&settings);
-	inifile_free(ini);
-	return def;
+	release_side(&f->own);
+	release_side(&f->job_files);
+	free(f);
 }

@@ -12,6 +12,7 @@
 #include "common/jobfile.h"
 #include "common/protocol.h"
 #include "common/zone.h"
+#include "daemon/config.h"
 
 struct event_base;
 
@@ -36,6 +37,9 @@ struct files_context {
 	const struct jobdef_settings *defaults;
 	bool		 check_owner;
 	uid_t		 owner;
+	/* inotify(7), see jobdir_watch.h; 0: nothing is watched */
+	int		 watch_jobs;	/* the job files */
+	int		 watch_zones;	/* zone files */
 };
 
 /* NULL, said in the log, when there is no thread to be had. */
@@ -44,15 +48,46 @@ struct files	*files_new(const struct files_context *, struct event_base *);
 void		 files_stop(struct files *);
 void		 files_free(struct files *);
 
+/*
+ * A request that is not answered within 10 s: what is being read, or NULL.
+ * on_slow is told of it when it concerns job files.
+ */
+const char *files_slow(const struct files *);
+void	files_on_slow(struct files *, void (*fn)(void *arg, const char *text),
+	    void *arg);
+void	files_set_slow(struct files *, int slow_ms);	/* for tests */
+
+/* A job in a good file. */
+struct files_section {
+	struct jobfile_job *place;	/* def is NULL when it was taken */
+	struct jobfile	*file;
+	uint64_t	 sequence;	/* by file and line, over all files */
+};
+
 /* All job files.  err.text is "" unless the directory can't be read. */
 struct files_jobs {
 	struct jobfile_set	 set;
+	struct files_section	*sections;	/* by name, then sequence */
+	size_t			 n_sections;
+	char			*zone;		/* the daemon's; or NULL */
+	struct config		*config;	/* if it was read and is good */
+	char			**config_errors;
+	size_t			 n_config_errors; /* then nothing was read */
 	struct error		 err;
 };
-bool	files_load_jobs(struct files *,
+struct files_load {
+	const struct config *config;	/* of the start: read the file again;
+					 * or NULL */
+	bool		 keep;		/* later readings follow it too */
+};
+bool	files_load_jobs(struct files *, const struct files_load *,
 	    void (*done)(void *arg, struct files_jobs *), void *arg);
-/* Start-up, before the thread: the same, at once. */
+/* Without the threads: the same, at once. */
 void	files_load_jobs_now(const struct files_context *, struct files_jobs *);
+void	files_jobs_release(struct files_jobs *);
+/* Definitions of clients are built with these from now on. */
+bool	files_configure(struct files *, const char *zone,
+	    const struct jobdef_settings *defaults);
 /* The last good text of a file, parsed as files_load_jobs does. */
 struct jobfile *files_parse_now(const struct files_context *,
 	    const char *name, const char *text, size_t len);
@@ -71,6 +106,25 @@ bool	files_build(struct files *, const char *name,
 /* Start-up: a control-added job from its INI text. */
 struct jobdef *files_build_now(const struct files_context *,
 	    const char *ini, struct error *err);
+
+/*
+ * Definitions in force, built again because a zone may have changed.  The
+ * list is taken when true is returned.
+ */
+struct files_rebuild {
+	int64_t			 id;		/* of the job */
+	char			*name;		/* owned, as settings */
+	struct jobdef_settings	 settings;	/* of the definition */
+	struct jobdef		*def;		/* the result; may be taken */
+};
+struct files_rebuilt {
+	struct files_rebuild	*v;
+	size_t			 n;
+	struct error		 err;		/* the first, if any */
+};
+bool	files_rebuild(struct files *, struct files_rebuilt *,
+	    void (*done)(void *arg, struct files_rebuilt *), void *arg);
+void	files_rebuilt_release(struct files_rebuilt *);
 
 /* A page of a run's kept output, from offset of the joined text. */
 struct files_output {

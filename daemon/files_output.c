@@ -61,11 +61,11 @@ work(const struct files_context *context, struct files_request *request)
 }
 
 static void
-on_done(struct helper_request *request, void *arg)
+on_done(struct files_request *request, struct files *f)
 {
 	struct output_request *r = (struct output_request *)(void *)request;
 
-	(void)arg;
+	(void)f;
 	r->done(r->arg, &r->output);
 	free(r->output.data);
 	free(r);
@@ -81,7 +81,8 @@ files_read_output(struct files *f, uint64_t run_id, int64_t offset,
 	r->offset = offset > 0 ? offset : 0;
 	r->done = done;
 	r->arg = arg;
-	if (files_submit(f, &r->request, work, on_done))
+	if (files_submit(f, &r->request, "the output of a run", work,
+	    on_done))
 		return true;
 	free(r);
 	return false;

@@ -301,11 +301,11 @@ find_work(const struct files_context *context, struct files_request *request)
 }
 
 static void
-find_done(struct helper_request *request, void *arg)
+find_done(struct files_request *request, struct files *f)
 {
 	struct find_request *r = (struct find_request *)(void *)request;
 
-	(void)arg;
+	(void)f;
 	r->done(r->arg, &r->left);
 	free(r->left.spool);
 	free(r);
@@ -320,7 +320,8 @@ files_find_worker(struct files *f, uint64_t number,
 	r->number = number;
 	r->done = done;
 	r->arg = arg;
-	if (files_submit(f, &r->request, find_work, find_done))
+	if (files_submit(f, &r->request, "what a worker left", find_work,
+	    find_done))
 		return true;
 	free(r);
 	return false;
@@ -360,9 +361,9 @@ remove_work(const struct files_context *context,
 }
 
 static void
-remove_done(struct helper_request *request, void *arg)
+remove_done(struct files_request *request, struct files *f)
 {
-	(void)arg;
+	(void)f;
 	free(request);
 }
 
@@ -372,7 +373,8 @@ files_remove_worker(struct files *f, uint64_t number)
 	struct remove_request *r = xcalloc(1, sizeof *r);
 
 	r->number = number;
-	if (files_submit(f, &r->request, remove_work, remove_done))
+	if (files_submit(f, &r->request, "what a worker left", remove_work,
+	    remove_done))
 		return;
 	free(r);
 	log_warning("files", "what is left of worker %" PRIu64 " stays until "
@@ -540,11 +542,11 @@ kit_work(const struct files_context *context, struct files_request *request)
 
 /* What the callback has not taken (and marked -1) is closed. */
 static void
-kit_done(struct helper_request *request, void *arg)
+kit_done(struct files_request *request, struct files *f)
 {
 	struct kit_request *r = (struct kit_request *)(void *)request;
 
-	(void)arg;
+	(void)f;
 	r->done(r->arg, &r->kit);
 	files_worker_kit_close(&r->kit);
 	free(r);
@@ -559,7 +561,8 @@ files_make_worker_kit(struct files *f, uint64_t number,
 	kit_init(&r->kit, number);
 	r->done = done;
 	r->arg = arg;
-	if (files_submit(f, &r->request, kit_work, kit_done))
+	if (files_submit(f, &r->request, "directories of workers", kit_work,
+	    kit_done))
 		return true;
 	free(r);
 	return false;

@@ -61,6 +61,7 @@ struct helper {
 	size_t			 n_queued;	/* of these */
 	struct chain		 completed;	/* worked off, done not called */
 	size_t			 pending;	/* submitted, done not called */
+	char			 at[HELPER_AT_MAX]; /* see helper_at */
 	bool			 stopping;	/* end when queue is empty */
 	bool			 ended;		/* the thread has nothing more
 						 * to do */
@@ -439,6 +440,25 @@ helper_post(struct helper *h, struct helper_request *r)
 	chain_add(&h->completed, r);
 	unlock(h);
 	wake_loop(h);
+}
+
+void
+helper_at(struct helper *h, const char *what)
+{
+	size_t len = strnlen(what, sizeof h->at - 1);
+
+	lock(h);
+	memcpy(h->at, what, len);
+	h->at[len] = '\0';
+	unlock(h);
+}
+
+void
+helper_whereabouts(struct helper *h, char what[HELPER_AT_MAX])
+{
+	lock(h);
+	memcpy(what, h->at, sizeof h->at);
+	unlock(h);
 }
 
 void

@@ -72,6 +72,9 @@ bool		 helper_free_within(struct helper *, int timeout_ms);
 void		 helper_wake_after(struct helper *, int delay_ms);
 /* A completion that nobody asked for; comes before those of the chain. */
 void		 helper_post(struct helper *, struct helper_request *);
+/* What the thread is at now, for messages; copied, and cut where too long. */
+#define HELPER_AT_MAX 512
+void		 helper_at(struct helper *, const char *what);
 
 /*
  * On the loop: one alarm a helper, for deadlines of its requests.  Calls fn
@@ -80,5 +83,7 @@ void		 helper_post(struct helper *, struct helper_request *);
  */
 void		 helper_set_alarm(struct helper *, int delay_ms,
 		    void (*fn)(void *arg), void *arg);
+/* On the loop: what the thread said last with helper_at; "" to begin with. */
+void		 helper_whereabouts(struct helper *, char what[HELPER_AT_MAX]);
 
 #endif

@@ -8,6 +8,7 @@
  *	clock		steps and suspends, before anything asks for the time
  *	workers		answers that are overdue
  *	control		clients' requests
+ *	reload		a slice of what job files change
  *	scheduler	everything that is due
  *	flush		to the workers first, then to the store
  *	timers		when to come again
@@ -25,6 +26,7 @@
 
 #include "common/log.h"
 #include "common/xmalloc.h"
+#include "daemon/events.h"
 #include "daemon/timers.h"
 
 #define SUBSYSTEM	"loop"
@@ -85,6 +87,38 @@ add_signals(struct loop *loop, struct error *err)
 	return 0;
 }
 
+struct event_base *
+loop_base_new(struct error *err)
+{
+	struct event_config *config = event_config_new();
+	struct event_base *base = NULL;
+
+	if (config != NULL &&
+	    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER) == 0)
+		base = event_base_new_with_config(config);
+	if (config != NULL)
+		event_config_free(config);
+	if (base == NULL)
+		error_set(err, "can't set up the event loop");
+	return base;
+}
+
+void
+loop_base_free(struct event_base *base)
+{
+	if (base != NULL)
+		event_base_free(base);
+	libevent_global_shutdown();
+}
+
+int
+loop_base_wait(struct event_base *base, struct error *err)
+{
+	if (event_base_loop(base, EVLOOP_ONCE) < 0)
+		return error_set(err, "the event loop failed");
+	return 0;
+}
+
 struct loop *
 loop_new(const struct loop_parts *parts, struct error *err)
 {
@@ -125,6 +159,16 @@ loop_turns(const struct loop *loop)
 	return loop->turns;
 }
 
+static void
+put_stopping(struct loop *loop, int64_t by_uid)
+{
+	struct message *m = message_object();
+
+	message_set_integer(m, "running",
+	    (int64_t)scheduler_running(loop->parts.scheduler));
+	events_put(loop->parts.store, EVENT_DAEMON_STOPPING, by_uid, m);
+}
+
 void
 loop_stop(struct loop *loop, int64_t by_uid, int64_t timeout_us)
 {
@@ -137,6 +181,7 @@ loop_stop(struct loop *loop, int64_t by_uid, int64_t timeout_us)
 	if (loop->phase != PHASE_RUNNING)
 		return;
 	loop->phase = PHASE_STOPPING;
+	put_stopping(loop, by_uid);
 	scheduler_stop(loop->parts.scheduler);
 	sdnotify_stopping(loop->parts.sdnotify);
 }
@@ -289,6 +334,8 @@ loop_turn(struct loop *loop)
 	handle_signals(loop);
 	workers_check_deadlines(loop->parts.workers, loop->now.boot);
 	if (loop->control != NULL && control_dispatch(loop->control))
+		loop->work_left = true;
+	if (reload_step(loop->parts.reload))
 		loop->work_left = true;
 	check_ladder(loop);
 	if (scheduler_tick(loop->parts.scheduler, &loop->now))

@@ -34,6 +34,12 @@ struct loop_parts {
 	struct sdnotify		*sdnotify;
 };
 
+/* The event loop's base, made before the helpers that complete to it. */
+struct event_base *loop_base_new(struct error *err);
+void		 loop_base_free(struct event_base *);	/* accepts NULL */
+/* At start, before there are turns: waits for one event and takes it. */
+int		 loop_base_wait(struct event_base *, struct error *err);
+
 struct loop	*loop_new(const struct loop_parts *, struct error *err);
 void		 loop_free(struct loop *);
 /* Made after the loop, because it asks the loop to stop. */

@@ -285,6 +285,71 @@ take_page(struct reading *p, struct error *err)
 	return wants_outcomes(p->spec) ? take_all_outcomes(p, err) : 0;
 }
 
+/* --- events --- */
+
+static int
+read_event(sqlite3_stmt *s, struct event_row *row, struct error *err)
+{
+	int64_t kind;
+
+	if (store_column_integer(s, 5, 1, EVENT_KINDS - 1, &kind,
+	    "event's kind", err) != 0)
+		return -1;
+	*row = (struct event_row){
+		.seq = sqlite3_column_int64(s, 0),
+		.at = sqlite3_column_int64(s, 1),
+		.job_id = sqlite3_column_int64(s, 2),
+		.job_name = store_column_text(s, 3),
+		.run_id = (uint64_t)sqlite3_column_int64(s, 4),
+		.kind = (enum event_kind)kind,
+		.body = store_column_text(s, 6),
+	};
+	return 0;
+}
+
+static int
+read_oldest(struct reader *r, struct query_result *result, struct error *err)
+{
+	sqlite3_stmt *s = prepare(r, "SELECT ifnull(min(seq), 0) FROM event",
+	    NULL, 0, err);
+	int rc = 0;
+
+	if (s == NULL)
+		return -1;
+	if (sqlite3_step(s) == SQLITE_ROW)
+		result->oldest_seq = sqlite3_column_int64(s, 0);
+	else
+		rc = fail(r, err);
+	sqlite3_finalize(s);
+	return rc;
+}
+
+static int
+take_events(struct reader *r, const struct query_spec *spec,
+    struct query_result *result, struct error *err)
+{
+	const int64_t values[] = { spec->first_seq, spec->last_seq,
+	    (int64_t)spec->limit };
+	sqlite3_stmt *s = prepare(r, "SELECT seq, at, job_id, job_name,"
+	    " run_id, kind, body FROM event WHERE seq BETWEEN ?1 AND ?2"
+	    " ORDER BY seq LIMIT ?3", values, 3, err);
+	int rc = SQLITE_DONE, failed = 0;
+
+	if (s == NULL)
+		return -1;
+	result->events = xcalloc(spec->limit, sizeof *result->events);
+	while (failed == 0 && result->n_events < spec->limit &&
+	    (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		failed = read_event(s, &result->events[result->n_events],
+		    err);
+		result->n_events += failed == 0;
+	}
+	if (failed == 0 && rc != SQLITE_DONE && rc != SQLITE_ROW)
+		failed = fail(r, err);
+	sqlite3_finalize(s);
+	return failed == 0 ? read_oldest(r, result, err) : -1;
+}
+
 /* --- the connection --- */
 
 static void
@@ -324,7 +389,8 @@ answer(struct reader *r, const struct query_spec *spec,
 		return;
 	/* One transaction, so that all sources are of one moment. */
 	if (sqlite3_exec(r->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK ||
-	    take_page(&p, &result->err) != 0 ||
+	    (spec->events ? take_events(r, spec, result, &result->err) :
+	    take_page(&p, &result->err)) != 0 ||
 	    sqlite3_exec(r->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
 		if (result->err.text[0] == '\0')
 			fail(r, &result->err);
@@ -448,6 +514,11 @@ query_result_release(struct query_result *result)
 {
 	for (size_t i = 0; i < result->n_rows; i++)
 		query_row_release(&result->rows[i]);
+	for (size_t i = 0; i < result->n_events; i++)
+		event_row_release(&result->events[i]);
+	free(result->events);
+	result->events = NULL;
+	result->n_events = 0;
 	free(result->rows);
 	result->rows = NULL;
 	result->n_rows = 0;

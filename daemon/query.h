@@ -42,12 +42,17 @@ struct query_spec {
 	int64_t		 since;		/* wall, us; INT64_MIN: no bound */
 	const char	*before;	/* query_result.more; NULL: the newest */
 	size_t		 limit;		/* 1..QUERY_PAGE */
+	bool		 events;	/* in place of all that: events */
+	int64_t		 first_seq, last_seq; /* of these, the oldest first */
 };
 
 struct query_result {
 	struct query_row	*rows;	/* newest first; owned by the result */
 	size_t			 n_rows;
 	char			 more[QUERY_KEY_MAX]; /* to go on before; "": end */
+	struct event_row	*events; /* oldest first; owned by the result */
+	size_t			 n_events;
+	int64_t			 oldest_seq; /* that is kept; 0: none is */
 	struct error		 err;	/* text "" when all is well */
 };
 

@@ -1,77 +1,43 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * From "what the files say" to "what is in force".  Read on the files helper,
- * compared and applied here by name.  Any error keeps the whole file's last
- * good jobs in force; of two sections with one name the one already in force
- * stays, else the first by file name.
+ * From "what the files say" to "what is in force": who asks for it, the
+ * reading on the files helper, and the steps in which it is applied.
  *
- * Job files are the truth: a change applies at once, its rows follow.
+ *	reading		on the helper; the loop goes on
+ *	pass		some milliseconds' worth each turn (reload_pass.c)
+ *	release		the same, of what was read and not taken
+ *
+ * Files that change during a reading may have been seen half before and half
+ * after: a job on its way from one file to another would be in neither.  So
+ * that reading is done again; and while changes go on, nothing is removed.
  */
 #include "config.h"
 
 #include "daemon/reload.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
-#include "common/strbuf.h"
+#include "common/timestamp.h"
 #include "common/xmalloc.h"
+#include "daemon/reload_internal.h"
 
 #define SUBSYSTEM	"reload"
-#define SEQUENCE_LINES	32	/* bits of a sequence below the file's index */
-#define MESSAGES_LOGGED	20	/* errors of one reload in the log */
+#define SLICE_US	2000	/* of a turn, for applying */
+#define SLICE_ITEMS	16	/* between two looks at the clock */
+#define STORE_WAITING	20000	/* facts: let the store catch up */
+#define TORN_MAX	5	/* readings in a row that are done again */
 
 /* Somebody who asked for a reload. */
 struct reload_waiter {
-	bool	  plan;
+	unsigned  what;		/* enum reload_what */
 	void	(*done)(void *arg, const struct reload_result *);
-	void	 *arg;
+	void	 *arg;		/* for done */
 	struct reload_waiter *next;
 };
 
-/* A section of a good file. */
-struct section {
-	struct jobdef	*def;		/* borrowed from the file until taken */
-	struct jobfile	*file;
-	struct jobfile_job *place;	/* where def was; cleared when taken */
-	int		 line;
-	uint64_t	 sequence;
-	bool		 refused;	/* its name belongs to another section */
-};
-
-/* A job file as it was last read. */
-struct known_file {
-	char		*name;
-	uint64_t	 hash;
-	bool		 in_error;
-};
-
-struct reload {
-	struct reload_options	 o;
-	struct reload_waiter	*waiting;	/* for the next reading */
-	struct reload_waiter	*served;	/* by the one under way */
-	bool			 reading;
-	bool			 leaving;	/* reload_free was called while
-						 * reading */
-	struct known_file	*known;
-	size_t			 n_known;
-	size_t			 n_ignored;
-	char			**errors;	/* of the last reading */
-	size_t			 n_errors;
-	char			*owner_name;
-};
-
-/* One pass over what was read. */
-struct pass {
-	struct reload		*r;
-	struct jobfile_set	*set;
-	struct section		*sections;	/* by name, then file, line */
-	size_t			 n_sections;
-	struct reload_result	 result;
-	bool			 plan;
-};
+static void	on_slow(void *arg, const char *text);
 
 struct reload *
 reload_new(const struct reload_options *o)
@@ -80,18 +46,25 @@ reload_new(const struct reload_options *o)
 
 	r->o = *o;
 	r->owner_name = o->owner_name != NULL ? xstrdup(o->owner_name) : NULL;
+	files_on_slow(o->files, on_slow, r);
 	return r;
 }
 
+/* Those of a list who want to know are told; it is freed. */
 static void
-free_texts(char **v, size_t n)
+tell(struct reload_waiter *w, const struct reload_result *result)
 {
-	for (size_t i = 0; i < n; i++)
-		free(v[i]);
-	free(v);
+	struct reload_waiter *next;
+
+	for (; w != NULL; w = next) {
+		next = w->next;
+		if (w->done != NULL)
+			w->done(w->arg, result);
+		free(w);
+	}
 }
 
-/* It came to nothing: tells those who asked. */
+/* It came to nothing. */
 static void
 fail_waiters(struct reload_waiter *w, const char *why)
 {
@@ -99,14 +72,8 @@ fail_waiters(struct reload_waiter *w, const char *why)
 	const struct reload_result result = {
 		.errors = &text, .n_errors = 1, .failed = true
 	};
-	struct reload_waiter *next;
 
-	for (; w != NULL; w = next) {
-		next = w->next;
-		if (w->done != NULL)
-			w->done(w->arg, &result);
-		free(w);
-	}
+	tell(w, &result);
 	free(text);
 }
 
@@ -122,477 +89,82 @@ reload_free(struct reload *r)
 	r->waiting = r->served = NULL;
 	fail_waiters(served, "the daemon is leaving");
 	fail_waiters(waiting, "the daemon is leaving");
-	/* What is being read comes back to on_read, which frees it all. */
-	r->leaving = r->reading;
+	/* What a helper has comes back, and then all is freed. */
+	r->leaving = r->reading || (r->pass != NULL && r->pass->rebuilding);
 	if (r->leaving)
 		return;
+	pass_free(r->pass);
+	files_jobs_release(&r->read);
+	config_free(r->config);
 	for (size_t i = 0; i < r->n_known; i++)
 		free(r->known[i].name);
 	free(r->known);
-	free_texts(r->errors, r->n_errors);
+	for (size_t i = 0; i < r->n_errors; i++)
+		free(r->errors[i]);
+	free(r->errors);
+	free(r->zone);
 	free(r->owner_name);
 	free(r);
 }
 
-static void
-add_text(char ***v, size_t *n, char *text)
-{
-	*v = xreallocarray(*v, *n + 1, sizeof **v);
-	(*v)[(*n)++] = text;
-}
-
-static void
-add_change(struct pass *p, char what, const char *job, char *detail)
-{
-	struct reload_result *res = &p->result;
-
-	res->changes = xreallocarray(res->changes, res->n_changes + 1,
-	    sizeof *res->changes);
-	res->changes[res->n_changes++] = (struct reload_change){
-		what, xstrdup(job), detail
-	};
-}
-
-static void
-release_result(struct reload_result *res)
-{
-	for (size_t i = 0; i < res->n_changes; i++) {
-		free(res->changes[i].job);
-		free(res->changes[i].detail);
-	}
-	free(res->changes);
-	free_texts(res->errors, res->n_errors);
-	free_texts(res->warnings, res->n_warnings);
-}
-
-static struct jobfile *
-file_of_name(const struct pass *p, const char *name)
-{
-	for (size_t i = 0; i < p->set->n_files; i++)
-		if (strcmp(p->set->files[i]->name, name) == 0)
-			return p->set->files[i];
-	return NULL;
-}
-
-static bool
-is_in_error(const struct pass *p, const char *file)
-{
-	const struct jobfile *f = file_of_name(p, file);
-
-	return f != NULL && f->n_errors > 0;
-}
-
-/* --- sections and whose name it is --- */
-
-static int
-compare_sections(const void *a, const void *b)
-{
-	const struct section *x = a, *y = b;
-	int c = strcmp(x->def->name, y->def->name);
-
-	if (c != 0)
-		return c;
-	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
-}
-
-static void
-collect_sections(struct pass *p)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->set->n_files; i++)
-		n += p->set->files[i]->n_jobs;
-	p->sections = xcalloc(n, sizeof *p->sections);
-	for (size_t i = 0; i < p->set->n_files; i++) {
-		struct jobfile *f = p->set->files[i];
-
-		for (size_t j = 0; j < f->n_jobs; j++)
-			p->sections[p->n_sections++] = (struct section){
-				.def = f->jobs[j].def,
-				.file = f,
-				.place = &f->jobs[j],
-				.line = f->jobs[j].line,
-				.sequence = (uint64_t)i << SEQUENCE_LINES |
-				    (uint64_t)f->jobs[j].line,
-			};
-	}
-	if (p->n_sections > 0)
-		qsort(p->sections, p->n_sections, sizeof *p->sections,
-		    compare_sections);
-}
-
-static void
-refuse(struct pass *p, struct section *sec, const char *other_file,
-    int other_line)
-{
-	struct strbuf sb = STRBUF_INIT;
-
-	sec->refused = true;
-	strbuf_addf(&sb, "%s:%d: [%s]: the name is taken by ",
-	    sec->file->name, sec->line, sec->def->name);
-	if (other_file != NULL)
-		strbuf_addf(&sb, "%s:%d", other_file, other_line);
-	else
-		strbuf_addstr(&sb, "a job added with cronctl add");
-	strbuf_addstr(&sb, "; give one of them another name");
-	add_text(&p->result.errors, &p->result.n_errors,
-	    strbuf_detach(&sb));
-}
-
-/*
- * Of the sections first..last-1 with one name the one in force stays, else
- * the first; the others are refused.
- */
-static void
-judge_name(struct pass *p, struct section *sec, size_t n)
-{
-	struct job *job = jobtable_find(p->r->o.jobs, sec->def->name);
-	size_t keep = 0;
-
-	if ((job != NULL && job->origin == ORIGIN_CONTROL) ||
-	    jobtable_is_reserved(p->r->o.jobs, sec->def->name)) {
-		for (size_t i = 0; i < n; i++)
-			refuse(p, &sec[i], NULL, 0);
-		return;
-	}
-	if (job != NULL && is_in_error(p, job->file)) {
-		for (size_t i = 0; i < n; i++)
-			refuse(p, &sec[i], job->file, job->line);
-		return;
-	}
-	for (size_t i = 0; i < n && job != NULL; i++)
-		if (strcmp(sec[i].file->name, job->file) == 0)
-			keep = i;
-	for (size_t i = 0; i < n; i++)
-		if (i != keep)
-			refuse(p, &sec[i], sec[keep].file->name,
-			    sec[keep].line);
-}
-
-static void
-judge_names(struct pass *p)
-{
-	size_t n;
-
-	for (size_t i = 0; i < p->n_sections; i += n) {
-		for (n = 1; i + n < p->n_sections; n++)
-			if (strcmp(p->sections[i].def->name,
-			    p->sections[i + n].def->name) != 0)
-				break;
-		judge_name(p, &p->sections[i], n);
-	}
-}
-
-/* --- applying --- */
-
-/* The definition leaves its file for the scheduler. */
-static void
-take(const struct pass *p, struct section *sec,
-    struct scheduler_job_spec *spec)
-{
-	*spec = (struct scheduler_job_spec){
-		.def = sec->def,
-		.owner_uid = p->r->o.owner_uid,
-		.owner_name = p->r->owner_name,
-		.origin = ORIGIN_FILE,
-		.file = sec->file->name,
-		.line = sec->line,
-		.sequence = sec->sequence,
-	};
-	sec->place->def = NULL;
-}
-
-static void
-append_key(void *arg, const char *key, const char *a, const char *b)
-{
-	struct strbuf *sb = arg;
-
-	strbuf_addf(sb, "%s%s", sb->len > 0 ? ", " : "", key);
-	if (a != NULL && b != NULL && strlen(a) + strlen(b) < 60)
-		strbuf_addf(sb, " %s -> %s", a, b);
-}
-
-static void
-apply_section(struct pass *p, struct section *sec)
-{
-	struct reload *r = p->r;
-	struct job *job = jobtable_find(r->o.jobs, sec->def->name);
-	struct scheduler_job_spec spec;
-	struct strbuf keys = STRBUF_INIT;
-
-	if (job == NULL) {
-		add_change(p, '+', sec->def->name,
-		    jobdef_schedule_text(sec->def));
-		if (!p->plan) {
-			take(p, sec, &spec);
-			scheduler_add_finish(r->o.scheduler,
-			    scheduler_add_begin(r->o.scheduler, &spec));
-		}
-		return;
-	}
-	/* The daemon's zone may have changed under equal settings. */
-	if (jobdef_equal(job->def, sec->def) &&
-	    jobdef_same_times(job->def, sec->def)) {
-		p->result.unchanged++;
-		if (!p->plan)
-			scheduler_move_job(r->o.scheduler, job,
-			    sec->file->name, sec->line, sec->sequence);
-		return;
-	}
-	jobdef_differences(job->def, sec->def, append_key, &keys);
-	if (keys.len == 0)
-		strbuf_addstr(&keys, "time zone");
-	add_change(p, '~', sec->def->name, strbuf_detach(&keys));
-	if (!p->plan) {
-		take(p, sec, &spec);
-		scheduler_replace_begin(r->o.scheduler, job, &spec);
-		scheduler_replace_finish(r->o.scheduler, job, &spec);
-	}
-}
-
-static int
-compare_section_name(const void *name, const void *section)
-{
-	return strcmp(name, ((const struct section *)section)->def->name);
-}
-
-/* Whether some good file still defines it. */
-static bool
-is_defined(const struct pass *p, const struct job *job)
-{
-	return p->n_sections > 0 && bsearch(job->def->name, p->sections,
-	    p->n_sections, sizeof *p->sections, compare_section_name) != NULL;
-}
-
-/* File jobs that no file defines any more, as an array to be freed. */
-static struct job **
-find_gone(struct pass *p, size_t *n)
-{
-	struct job **gone = NULL, *job;
-
-	*n = 0;
-	for (size_t i = 0; (job = jobtable_at(p->r->o.jobs, i)) != NULL; i++) {
-		if (job->origin != ORIGIN_FILE || is_defined(p, job))
-			continue;
-		if (is_in_error(p, job->file)) {
-			p->result.unchanged++;
-			continue;
-		}
-		gone = xreallocarray(gone, *n + 1, sizeof *gone);
-		gone[(*n)++] = job;
-	}
-	return gone;
-}
-
-static void
-remove_gone(struct pass *p, struct job **gone, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		add_change(p, '-', gone[i]->def->name, gone[i]->n_runs > 0 ?
-		    xstrdup("its running run finishes") : NULL);
-		if (p->plan)
-			continue;
-		scheduler_remove_begin(p->r->o.scheduler, gone[i]);
-		scheduler_remove_finish(p->r->o.scheduler, gone[i], false,
-		    -1);
-	}
-	free(gone);
-}
-
-/* --- the files themselves --- */
-
-static const struct known_file *
-find_known(const struct reload *r, const char *name)
-{
-	for (size_t i = 0; i < r->n_known; i++)
-		if (strcmp(r->known[i].name, name) == 0)
-			return &r->known[i];
-	return NULL;
-}
-
-static void
-put_file(struct pass *p, const struct jobfile *f)
-{
-	const struct known_file *known = find_known(p->r, f->name);
-	struct file_row row = {
-		.name = f->name,
-		.good = f->n_errors == 0 ? f->text : NULL,
-		.good_len = f->n_errors == 0 ? f->text_len : 0,
-		.error = f->n_errors > 0 ? f->errors[0] : NULL,
-		.loaded = walltime_now().us,
-	};
-
-	if (known != NULL && known->hash == f->hash &&
-	    known->in_error == (f->n_errors > 0))
-		return;
-	store_put_file(p->r->o.store, &row);
-}
-
-/* Remembers what was read, for the next comparison and for status. */
-static void
-remember(struct pass *p)
-{
-	struct reload *r = p->r;
-	struct known_file *old = r->known;
-	size_t n_old = r->n_known;
-
-	for (size_t i = 0; i < n_old; i++)
-		if (file_of_name(p, old[i].name) == NULL)
-			store_put_file_gone(r->o.store, old[i].name);
-	for (size_t i = 0; i < p->set->n_files; i++)
-		put_file(p, p->set->files[i]);
-	r->known = xcalloc(p->set->n_files, sizeof *r->known);
-	r->n_known = p->set->n_files;
-	for (size_t i = 0; i < p->set->n_files; i++)
-		r->known[i] = (struct known_file){
-			.name = xstrdup(p->set->files[i]->name),
-			.hash = p->set->files[i]->hash,
-			.in_error = p->set->files[i]->n_errors > 0,
-		};
-	for (size_t i = 0; i < n_old; i++)
-		free(old[i].name);
-	free(old);
-	r->n_ignored = p->set->n_ignored;
-	free_texts(r->errors, r->n_errors);
-	r->errors = NULL;
-	r->n_errors = 0;
-	for (size_t i = 0; i < p->result.n_errors; i++)
-		add_text(&r->errors, &r->n_errors,
-		    xstrdup(p->result.errors[i]));
-}
-
-static void
-log_result(const struct pass *p)
-{
-	const struct reload_result *res = &p->result;
-	size_t added = 0, changed = 0, removed = 0;
-
-	for (size_t i = 0; i < res->n_changes; i++) {
-		added += res->changes[i].what == '+';
-		changed += res->changes[i].what == '~';
-		removed += res->changes[i].what == '-';
-	}
-	for (size_t i = 0; i < res->n_errors && i < MESSAGES_LOGGED; i++)
-		log_error(SUBSYSTEM, "%s", res->errors[i]);
-	for (size_t i = 0; i < res->n_warnings && i < MESSAGES_LOGGED; i++)
-		log_warning(SUBSYSTEM, "%s", res->warnings[i]);
-	log_info(SUBSYSTEM, "%zu files: %zu jobs added, %zu changed, "
-	    "%zu removed, %zu unchanged, %zu errors", p->set->n_files, added,
-	    changed, removed, res->unchanged, res->n_errors);
-}
-
-static void
-copy_messages(struct pass *p)
-{
-	for (size_t i = 0; i < p->set->n_files; i++) {
-		const struct jobfile *f = p->set->files[i];
-
-		for (size_t j = 0; j < f->n_errors; j++)
-			add_text(&p->result.errors, &p->result.n_errors,
-			    xstrdup(f->errors[j]));
-		for (size_t j = 0; j < f->n_warnings; j++)
-			add_text(&p->result.warnings, &p->result.n_warnings,
-			    xstrdup(f->warnings[j]));
-	}
-}
-
-/* Those who asked for this kind of pass learn what it came to. */
-static void
-tell(struct reload *r, bool plan, const struct reload_result *result)
-{
-	struct reload_waiter **p = &r->served, *w;
-
-	while ((w = *p) != NULL) {
-		if (w->plan != plan) {
-			p = &w->next;
-			continue;
-		}
-		*p = w->next;
-		if (w->done != NULL)
-			w->done(w->arg, result);
-		free(w);
-	}
-}
-
-static void
-run_pass(struct reload *r, struct files_jobs *read, bool plan)
-{
-	struct pass p = { .r = r, .set = &read->set, .plan = plan };
-	struct job **gone;
-	size_t n_gone;
-
-	if (read->err.text[0] != '\0') {
-		p.result.failed = true;
-		add_text(&p.result.errors, &p.result.n_errors,
-		    xstrdup(read->err.text));
-		log_error(SUBSYSTEM, "%s; nothing has changed",
-		    read->err.text);
-	} else {
-		copy_messages(&p);
-		collect_sections(&p);
-		judge_names(&p);
-		gone = find_gone(&p, &n_gone);
-		for (size_t i = 0; i < p.n_sections; i++)
-			if (!p.sections[i].refused)
-				apply_section(&p, &p.sections[i]);
-		remove_gone(&p, gone, n_gone);
-		if (!plan) {
-			remember(&p);
-			log_result(&p);
-		}
-	}
-	tell(r, plan, &p.result);
-	free(p.sections);
-	release_result(&p.result);
-}
-
-void
-reload_apply_now(struct reload *r, struct files_jobs *read)
-{
-	run_pass(r, read, false);
-}
-
-/* --- requests --- */
+/* --- reading --- */
 
 static void	begin(struct reload *);
 
+/* Whether files have changed during the reading that is over. */
 static bool
-is_asked(const struct reload *r, bool plan)
+is_torn(struct reload *r)
 {
-	for (const struct reload_waiter *w = r->served; w != NULL; w = w->next)
-		if (w->plan == plan)
-			return true;
-	return false;
+	if (jobdir_watch_seen(r->o.watch) == r->seen)
+		return false;
+	/* Those who watch will hear of it again: then that will do. */
+	if (r->torn >= TORN_MAX && jobdir_watch_tells(r->o.watch))
+		r->what |= RELOAD_KEEP;
+	return r->torn < TORN_MAX;
 }
 
-/* One reading serves all who waited for it; the last pass takes it apart. */
+static void	read_files(struct reload *);
+
 static void
 on_read(void *arg, struct files_jobs *read)
 {
 	struct reload *r = arg;
+	bool told = false;
 
 	r->reading = false;
+	r->slow = false;
 	if (r->leaving) {
 		reload_free(r);
 		return;
 	}
-	if (is_asked(r, true))
-		run_pass(r, read, true);
-	if (is_asked(r, false))
-		run_pass(r, read, false);
-	begin(r);
+	if (is_torn(r)) {
+		r->torn++;
+		read_files(r);
+		return;
+	}
+	r->torn = 0;
+	files_jobs_release(&r->read);
+	r->read = *read;
+	*read = (struct files_jobs){ 0 };
+	r->released = 0;
+	for (const struct reload_waiter *w = r->served; w != NULL; w = w->next)
+		told = told || w->done != NULL;
+	r->pass = pass_new(r, r->what, told);
 }
 
 static void
-begin(struct reload *r)
+read_files(struct reload *r)
 {
+	const struct files_load load = {
+		.config = r->what & RELOAD_CONFIG ? r->o.config : NULL,
+		.keep = !(r->what & RELOAD_PLAN),
+	};
 	struct reload_waiter *waiters;
 
-	if (r->reading || r->waiting == NULL)
-		return;
-	r->served = r->waiting;
-	r->waiting = NULL;
-	if (files_load_jobs(r->o.files, on_read, r)) {
+	r->seen = jobdir_watch_seen(r->o.watch);
+	if (!(r->what & (RELOAD_PLAN | RELOAD_KEEP)))
+		jobdir_watch_forget(r->o.watch, r->what & RELOAD_ZONES);
+	if (files_load_jobs(r->o.files, &load, on_read, r)) {
 		r->reading = true;
 		return;
 	}
@@ -602,19 +174,205 @@ begin(struct reload *r)
 	fail_waiters(waiters, "too many files wait to be read; try again");
 }
 
-void
-reload_request(struct reload *r, bool plan,
+static bool
+go_together(const struct reload_waiter *a, const struct reload_waiter *b)
+{
+	const unsigned what = RELOAD_PLAN | RELOAD_CONFIG;
+
+	return (a->what & what) == (b->what & what);
+}
+
+/* One reading serves all in front who want the same kind of it. */
+static void
+begin(struct reload *r)
+{
+	struct reload_waiter *last = r->waiting;
+	unsigned keep;
+
+	if (r->reading || r->pass != NULL || r->read.set.files != NULL ||
+	    last == NULL)
+		return;
+	r->served = last;
+	r->what = last->what;
+	keep = last->what & RELOAD_KEEP;
+	while (last->next != NULL && go_together(r->served, last->next)) {
+		last = last->next;
+		r->what |= last->what;
+		keep &= last->what;
+	}
+	r->waiting = last->next;
+	last->next = NULL;
+	r->what = (r->what & ~(unsigned)RELOAD_KEEP) | keep;
+	r->torn = 0;
+	read_files(r);
+}
+
+static void
+ask(struct reload *r, unsigned what,
     void (*done)(void *arg, const struct reload_result *), void *arg)
 {
 	struct reload_waiter *w = xcalloc(1, sizeof *w), **end = &r->waiting;
 
-	w->plan = plan;
+	w->what = what;
 	w->done = done;
 	w->arg = arg;
 	while (*end != NULL)
 		end = &(*end)->next;
 	*end = w;
 	begin(r);
+}
+
+void
+reload_request(struct reload *r, bool plan,
+    void (*done)(void *arg, const struct reload_result *), void *arg)
+{
+	ask(r, (plan ? RELOAD_PLAN : 0) | RELOAD_ZONES | RELOAD_LOUD |
+	    (r->o.config != NULL ? RELOAD_CONFIG : 0), done, arg);
+}
+
+void
+reload_start(struct reload *r)
+{
+	ask(r, RELOAD_LOUD, NULL, NULL);
+}
+
+void
+reload_changed(struct reload *r, const struct jobdir_change *change)
+{
+	ask(r, (change->zones ? RELOAD_ZONES : 0) |
+	    (change->more ? RELOAD_KEEP : 0), NULL, NULL);
+}
+
+/* Takes those who want an answer out of a list. */
+static struct reload_waiter *
+take_askers(struct reload_waiter **list)
+{
+	struct reload_waiter *out = NULL, **end = &out, *w;
+
+	while ((w = *list) != NULL) {
+		if (w->done == NULL) {
+			list = &w->next;
+			continue;
+		}
+		*list = w->next;
+		w->next = NULL;
+		*end = w;
+		end = &w->next;
+	}
+	return out;
+}
+
+/* The reading hangs: nobody is kept waiting for it. */
+static void
+on_slow(void *arg, const char *text)
+{
+	struct reload *r = arg;
+	struct reload_waiter *served, *waiting;
+
+	if (!r->reading)
+		return;
+	r->slow = true;
+	served = take_askers(&r->served);
+	waiting = take_askers(&r->waiting);
+	fail_waiters(served, text);
+	fail_waiters(waiting, text);
+}
+
+/* --- applying --- */
+
+/* What was read and not taken, a job at a time; false: that was all. */
+static bool
+release_item(struct reload *r)
+{
+	struct jobfile_set *set = &r->read.set;
+	struct jobfile *f;
+
+	if (r->released == set->n_files) {
+		files_jobs_release(&r->read);
+		return false;
+	}
+	f = set->files[r->released];
+	if (f->n_jobs == 0)
+		r->released++;
+	else
+		jobdef_free(f->jobs[--f->n_jobs].def);
+	return true;
+}
+
+static void
+end_pass(struct reload *r)
+{
+	struct pass *p = r->pass;
+	struct reload_waiter *served = r->served;
+
+	r->pass = NULL;
+	r->served = NULL;
+	tell(served, &p->result);
+	pass_free(p);
+}
+
+/* False when nothing is left, or it waits for something else. */
+static bool
+do_item(struct reload *r)
+{
+	if (r->pass == NULL) {
+		if (r->read.set.files != NULL && release_item(r))
+			return true;
+		files_jobs_release(&r->read);
+		begin(r);
+		return false;
+	}
+	if (pass_item(r->pass))
+		return true;
+	if (!pass_is_over(r->pass))
+		return false;
+	end_pass(r);
+	return true;
+}
+
+/* Facts come faster than they are written: memory is not for that. */
+static bool
+store_is_behind(const struct reload *r)
+{
+	struct store_status status;
+
+	store_status(r->o.store, &status);
+	return status.waiting > STORE_WAITING && !status.broken;
+}
+
+bool
+reload_step(struct reload *r)
+{
+	int64_t until;
+
+	if (r->reading || (r->pass == NULL && r->read.set.files == NULL &&
+	    r->waiting == NULL) || store_is_behind(r))
+		return false;
+	until = monotime_now().us + SLICE_US;
+	for (unsigned n = 1; do_item(r); n++)
+		if (n % SLICE_ITEMS == 0 && monotime_now().us >= until)
+			return true;
+	/* The end of a pass is news for those who waited for it. */
+	return r->pass == NULL && !r->reading;
+}
+
+bool
+reload_is_busy(const struct reload *r)
+{
+	return r->pass != NULL;
+}
+
+bool
+reload_is_through(const struct reload *r)
+{
+	return r->slow || (!r->reading && r->pass == NULL &&
+	    r->waiting == NULL && r->read.set.files == NULL);
+}
+
+const char *
+reload_zone_name(const struct reload *r)
+{
+	return r->zone != NULL ? r->zone : r->o.zone_name;
 }
 
 void
@@ -625,6 +383,7 @@ reload_status(const struct reload *r, struct reload_status *status)
 		.n_ignored = r->n_ignored,
 		.errors = r->errors,
 		.n_errors = r->n_errors,
+		.slow = files_slow(r->o.files),
 	};
 	for (size_t i = 0; i < r->n_known; i++)
 		status->n_files_in_error += r->known[i].in_error;

@@ -23,6 +23,7 @@
 
 #include "common/log.h"
 #include "common/xmalloc.h"
+#include "daemon/events.h"
 
 #define SUBSYSTEM	"scheduler"
 #define BACK_SUM_SPAN	(24 * INT64_C(3600) * USEC_PER_SEC)
@@ -131,7 +132,7 @@ scheduler_tick(struct scheduler *s, const struct clock_reading *now)
 	if (s->held)
 		return false;
 	if (s->pause_all != NULL && s->pause_all->until <= now->wall.us)
-		pause_end_all(s);
+		pause_end_all(s, -1);
 	wait_expire(s);
 	run_send_unsent(s);
 	wait_give_slots(s);
@@ -274,6 +275,8 @@ void
 scheduler_clock_changed(struct scheduler *s,
     const struct clock_change *change, const struct clock_reading *now)
 {
+	struct message *body;
+
 	s->now = *now;
 	if (change->suspended_us > 0) {
 		add_gap(s, change->suspended_from.us,
@@ -288,6 +291,11 @@ scheduler_clock_changed(struct scheduler *s,
 	    "planned anew", change->step_us > 0 ? "forward" : "back",
 	    (double)llabs(change->step_us) / 1e6,
 	    jobtable_count(s->jobs));
+	body = message_object();
+	message_set_number(body, "step", (double)change->step_us /
+	    (double)USEC_PER_SEC);
+	message_set_integer(body, "jobs", (int64_t)jobtable_count(s->jobs));
+	events_put(s->store, EVENT_CLOCK_STEPPED, -1, body);
 	if (change->kind == CLOCK_FORWARD)
 		add_gap(s, change->before.us, now->wall.us,
 		    REASON_CLOCK_STEPPED);

@@ -31,6 +31,9 @@ struct scheduler_ops {
 		    uint64_t not_this, uint64_t *worker);
 	void	(*stop)(void *arg, uint64_t worker, uint64_t run_id);
 	void	(*ack)(void *arg, uint64_t worker, uint64_t run_id);
+	/* To its process group; false when its worker can't be told now. */
+	bool	(*signal)(void *arg, uint64_t worker, uint64_t run_id,
+		    int number);
 	void	*arg;
 };
 
@@ -93,6 +96,7 @@ struct scheduler_job_spec {
 	const char	*file;		/* copied; NULL for control jobs */
 	int		 line;
 	uint64_t	 sequence;	/* order of equal due times */
+	uid_t		 by_uid;	/* who asked; only of control jobs */
 };
 struct job *scheduler_add_begin(struct scheduler *,
 	    const struct scheduler_job_spec *);
@@ -107,7 +111,9 @@ void	scheduler_replace_finish(struct scheduler *, struct job *,
 /* The same definition at another place. */
 void	scheduler_move_job(struct scheduler *, struct job *, const char *file,
 	    int line, uint64_t sequence);
-void	scheduler_remove_begin(struct scheduler *, struct job *);
+/* by_uid: who asked; -1: its file no longer has it. */
+void	scheduler_remove_begin(struct scheduler *, struct job *,
+	    int64_t by_uid);
 /* The job is freed at once, or with its last run. */
 void	scheduler_remove_finish(struct scheduler *, struct job *,
 	    bool stop_running, int64_t by_uid);
@@ -121,9 +127,9 @@ void	scheduler_remove_finish(struct scheduler *, struct job *,
 void	scheduler_pause(struct scheduler *, struct job *,
 	    const struct pause_row *spec);
 /* False: it has no pause of its own. */
-bool	scheduler_resume(struct scheduler *, struct job *);
+bool	scheduler_resume(struct scheduler *, struct job *, int64_t by_uid);
 /* Ends the pause of all and each job's own; the number of paused jobs. */
-size_t	scheduler_resume_all(struct scheduler *);
+size_t	scheduler_resume_all(struct scheduler *, int64_t by_uid);
 /* What keeps the job from running now, its own or that of all; or NULL. */
 const struct pause_row *scheduler_pause_of(const struct scheduler *,
 	    const struct job *);
@@ -151,6 +157,24 @@ const struct run_row *scheduler_find_run(const struct scheduler *,
 /* Down the stop ladder with it.  False: no such live run. */
 bool	scheduler_stop_run(struct scheduler *, uint64_t run_id,
 	    int64_t by_uid);
+
+struct scheduler_kill {
+	const char	*job_name;	/* all its runs; or NULL: */
+	uint64_t	 run_id;	/* just this one */
+	int		 signal;	/* only that, to its process group;
+					 * 0: down the stop ladder */
+	int64_t		 by_uid;	/* who asked */
+	/* Of each that was reached; a waiting one has been dropped. */
+	void		(*reached)(void *arg, const struct run_row *);
+	/* Its worker can't be given a signal now, or it only waits. */
+	void		(*missed)(void *arg, const struct run_row *);
+	void		*arg;		/* for the two */
+};
+/*
+ * Runs that are not over, also those of a removed job that had the name;
+ * waiting manual ones are dropped as killed.
+ */
+void	scheduler_kill_runs(struct scheduler *, const struct scheduler_kill *);
 size_t	scheduler_running(const struct scheduler *);	/* live runs */
 size_t	scheduler_waiting(const struct scheduler *);	/* occurrences */
 /* The first run id not given out: written back by a clean exit. */

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 
 #include "common/log.h"
+#include "daemon/events.h"
 
 #define SUBSYSTEM	"scheduler"
 #define COUNT_MAX	10000	/* occurrences counted on the loop */
@@ -88,6 +89,7 @@ decide_record(struct scheduler *s, struct job *job,
 			.at = s->now.wall.us,
 		};
 		log_outcome(job, st);
+		events_put_outcome(s->store, job->def->name, st);
 	}
 	store_put_outcome(s->store, st);
 }
@@ -111,6 +113,7 @@ decide_record_waiting(struct scheduler *s, const struct waiting *w,
 	count_outcome(s, kind, 1);
 	w->job->stretch.count = 0;
 	log_outcome(w->job, &row);
+	events_put_outcome(s->store, w->job->def->name, &row);
 	store_put_outcome(s->store, &row);
 }
 

@@ -14,6 +14,7 @@
  *	scheduler_decide.c	what becomes of due occurrences
  *	scheduler_pause.c	pauses of one job or all
  *	scheduler_wait.c	what waits for a slot
+ *	scheduler_kill.c	runs that somebody wants ended
  *	scheduler_start.c	sending a run to a worker
  *	scheduler_run.c		what workers tell of runs
  *	scheduler_job.c		definitions coming, changing and going
@@ -152,6 +153,8 @@ void	wait_expire(struct scheduler *);
 void	wait_skip_all(struct scheduler *, struct job *,
 	    enum outcome_reason);
 void	wait_put(struct scheduler *, const struct waiting *);
+/* A waiting manual run is dropped as killed. */
+void	wait_kill(struct scheduler *, struct waiting *, int64_t by_uid);
 
 /* --- scheduler_start.c --- */
 struct run_request {
@@ -199,7 +202,7 @@ void	run_release_job(struct scheduler *, struct job *);
 bool	pause_decide(struct scheduler *, struct job *,
 	    const struct jobdef *times, int64_t *first, int64_t last);
 int64_t	pause_until(const struct scheduler *, const struct job *);
-void	pause_end_all(struct scheduler *);
+void	pause_end_all(struct scheduler *, int64_t by_uid);
 void	pause_decide_at_stop(struct scheduler *);
 void	pause_free(struct pause_row *);
 

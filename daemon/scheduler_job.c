@@ -17,6 +17,7 @@
 
 #include "common/strbuf.h"
 #include "common/xmalloc.h"
+#include "daemon/events.h"
 
 void
 job_put_state(struct scheduler *s, const struct job *job)
@@ -129,6 +130,35 @@ first_from(const struct scheduler *s, const struct scheduler_job_spec *spec)
 	return now;
 }
 
+static void
+append_key(void *arg, const char *key, const char *a, const char *b)
+{
+	(void)a;
+	(void)b;
+	message_append_string(arg, key);
+}
+
+/* Who changed it, or where; old: the definition it had, or NULL. */
+static void
+put_change(struct scheduler *s, enum event_kind kind, const struct job *job,
+    const struct scheduler_job_spec *spec, const struct jobdef *old)
+{
+	bool from_file = spec->origin == ORIGIN_FILE;
+	struct message *m = message_object(), *keys;
+
+	if (from_file) {
+		message_set_bytes(m, "file", spec->file, strlen(spec->file));
+		message_set_integer(m, "line", spec->line);
+	}
+	if (old != NULL) {
+		keys = message_array();
+		jobdef_differences(old, spec->def, append_key, keys);
+		message_set(m, "keys", keys);
+	}
+	events_put_job(s->store, kind, job, from_file ? -1 :
+	    (int64_t)spec->by_uid, m);
+}
+
 struct job *
 scheduler_add_begin(struct scheduler *s,
     const struct scheduler_job_spec *spec)
@@ -147,6 +177,7 @@ scheduler_add_begin(struct scheduler *s,
 	set_origin(job, spec);
 	put_job(s, job);
 	job_put_generation(s, job, 1, job->generation_from, INT64_MAX);
+	put_change(s, EVENT_JOB_ADDED, job, spec, NULL);
 	return job;
 }
 
@@ -184,6 +215,7 @@ scheduler_add_finish(struct scheduler *s, struct job *job)
 void
 scheduler_add_abandon(struct scheduler *s, struct job *job)
 {
+	events_put_job(s->store, EVENT_JOB_REMOVED, job, -1, NULL);
 	store_put_job_removed(s->store, job->id, s->now.wall.us);
 	job_free(job);
 }
@@ -209,6 +241,7 @@ scheduler_replace_begin(struct scheduler *s, struct job *job,
 	}
 	store_put_job(s->store, &row);
 	free(row.definition);
+	put_change(s, EVENT_JOB_CHANGED, job, spec, old);
 }
 
 /* What is due by now is the old definition's, and is decided by it. */
@@ -265,7 +298,7 @@ scheduler_move_job(struct scheduler *s, struct job *job, const char *file,
 }
 
 void
-scheduler_remove_begin(struct scheduler *s, struct job *job)
+scheduler_remove_begin(struct scheduler *s, struct job *job, int64_t by_uid)
 {
 	int64_t now, first, last;
 
@@ -282,6 +315,7 @@ scheduler_remove_begin(struct scheduler *s, struct job *job)
 	    now);
 	if (job->pause != NULL)
 		store_put_pause_over(s->store, job->id);
+	events_put_job(s->store, EVENT_JOB_REMOVED, job, by_uid, NULL);
 	store_put_job_removed(s->store, job->id, s->now.wall.us);
 }
 

@@ -15,11 +15,14 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/log.h"
 #include "common/xmalloc.h"
+#include "daemon/events.h"
 
 #define SUBSYSTEM "scheduler"
+#define NOTE_TOLD 1024	/* bytes of a note that events tell */
 
 static struct pause_row *
 dup_pause(const struct pause_row *row)
@@ -65,9 +68,32 @@ scheduler_pause_of(const struct scheduler *s, const struct job *job)
 	return NULL;
 }
 
+/* job NULL: of all.  To its end, or for so many occurrences. */
 static void
-end_own(struct scheduler *s, struct job *job)
+put_paused(struct scheduler *s, const struct job *job,
+    const struct pause_row *pause)
 {
+	struct message *m = message_object();
+
+	if (pause->until != INT64_MAX && pause->skip == 0)
+		message_set_number(m, "until", (double)pause->until /
+		    (double)USEC_PER_SEC);
+	if (pause->skip > 0)
+		message_set_integer(m, "skip", pause->skip);
+	if (pause->note != NULL)
+		message_set_bytes(m, "note", pause->note,
+		    strnlen(pause->note, NOTE_TOLD));
+	if (job != NULL)
+		events_put_job(s->store, EVENT_JOB_PAUSED, job, pause->by_uid,
+		    m);
+	else
+		events_put(s->store, EVENT_JOB_PAUSED, pause->by_uid, m);
+}
+
+static void
+end_own(struct scheduler *s, struct job *job, int64_t by_uid)
+{
+	events_put_job(s->store, EVENT_JOB_RESUMED, job, by_uid, NULL);
 	pause_free(job->pause);
 	job->pause = NULL;
 	store_put_pause_over(s->store, job->id);
@@ -78,7 +104,7 @@ static void
 count_skip(struct scheduler *s, struct job *job)
 {
 	if (--job->pause->skip == 0)
-		end_own(s, job);
+		end_own(s, job, -1);
 	else
 		store_put_pause(s->store, job->pause);
 }
@@ -155,22 +181,24 @@ scheduler_pause(struct scheduler *s, struct job *job,
 	pause->since = s->now.wall.us;
 	if (job != NULL) {
 		if (job->pause != NULL)
-			scheduler_resume(s, job);
+			scheduler_resume(s, job, spec->by_uid);
 		store_put_pause(s->store, pause);
+		put_paused(s, job, pause);
 		job->pause = pause;
 		pause_one(s, job);
 		return;
 	}
 	if (s->pause_all != NULL)
-		pause_end_all(s);
+		pause_end_all(s, spec->by_uid);
 	store_put_pause(s->store, pause);
+	put_paused(s, NULL, pause);
 	s->pause_all = pause;
 	for (size_t i = 0; (j = jobtable_at(s->jobs, i)) != NULL; i++)
 		pause_one(s, j);
 }
 
 bool
-scheduler_resume(struct scheduler *s, struct job *job)
+scheduler_resume(struct scheduler *s, struct job *job, int64_t by_uid)
 {
 	scheduler_touch(s);
 	if (job->pause == NULL)
@@ -181,14 +209,14 @@ scheduler_resume(struct scheduler *s, struct job *job)
 		if (job->next <= scheduler_now_s(s))
 			decide_and_plan(s, job);
 	}
-	end_own(s, job);
+	end_own(s, job, by_uid);
 	decide_plan(s, job, job->mark);
 	return true;
 }
 
 /* The pause of all jobs is over, at its end or because somebody says so. */
 void
-pause_end_all(struct scheduler *s)
+pause_end_all(struct scheduler *s, int64_t by_uid)
 {
 	struct job *job;
 
@@ -199,6 +227,7 @@ pause_end_all(struct scheduler *s)
 			decide_and_plan(s, job);
 	pause_free(s->pause_all);
 	s->pause_all = NULL;
+	events_put(s->store, EVENT_JOB_RESUMED, by_uid, NULL);
 	store_put_pause_over(s->store, 0);
 	for (size_t i = 0; (job = jobtable_at(s->jobs, i)) != NULL; i++)
 		decide_plan(s, job, job->mark);
@@ -206,7 +235,7 @@ pause_end_all(struct scheduler *s)
 }
 
 size_t
-scheduler_resume_all(struct scheduler *s)
+scheduler_resume_all(struct scheduler *s, int64_t by_uid)
 {
 	size_t n = 0;
 	struct job *job;
@@ -215,9 +244,9 @@ scheduler_resume_all(struct scheduler *s)
 	for (size_t i = 0; (job = jobtable_at(s->jobs, i)) != NULL; i++)
 		n += scheduler_pause_of(s, job) != NULL;
 	for (size_t i = 0; (job = jobtable_at(s->jobs, i)) != NULL; i++)
-		scheduler_resume(s, job);
+		scheduler_resume(s, job, by_uid);
 	if (s->pause_all != NULL)
-		pause_end_all(s);
+		pause_end_all(s, by_uid);
 	return n;
 }
 

@@ -15,6 +15,7 @@
 
 #include "common/log.h"
 #include "common/xmalloc.h"
+#include "daemon/events.h"
 
 #define SUBSYSTEM "scheduler"
 
@@ -253,6 +254,7 @@ finish(struct scheduler *s, struct run *run)
 	run->phase = RUN_PHASE_ENDED;
 	log_end(&run->row);
 	count_end(s, run->job, &run->row);
+	events_put_run(s->store, EVENT_RUN_ENDED, &run->row);
 	store_put_run(s->store, &run->row);
 	end->s = s;
 	end->run_id = run->row.id;
@@ -320,8 +322,10 @@ drop(struct scheduler *s, struct run *run)
 	    " missed reason=overload: no worker started it in time",
 	    run->row.job_name, run->row.id);
 	store_put_run_dropped(s->store, run->row.id);
-	if (out.occurrence != INT64_MIN)
+	if (out.occurrence != INT64_MIN) {
+		events_put_outcome(s->store, run->row.job_name, &out);
 		store_put_outcome(s->store, &out);
+	}
 	s->counts.missed++;
 	if (job != NULL)
 		job->stretch.count = 0;
@@ -496,6 +500,7 @@ set_running(struct scheduler *s, struct run *run, pid_t pid,
 	    "late=%.3fs", run->row.job_name, run->row.id, (int)pid,
 	    run_cause_name(run->row.cause),
 	    (double)(started - run->row.due) / 1e6);
+	events_put_run(s->store, EVENT_RUN_STARTED, &run->row);
 	store_put_run(s->store, &run->row);
 }
 
@@ -528,16 +533,31 @@ scheduler_run_started(struct scheduler *s, uint64_t worker,
 	    started->started);
 }
 
+/* Of a run that was killed, by whom; a daemon since may not know. */
+static void
+say_who(struct run *run)
+{
+	if (run->row.state != RUN_KILLED || run->asked_by < 0 ||
+	    run->row.detail != NULL)
+		return;
+	run->row.detail = xasprintf("killed by uid %" PRId64, run->asked_by);
+}
+
 void
 scheduler_run_ended(struct scheduler *s, uint64_t worker,
     const struct protocol_ended *ended)
 {
 	struct run *run = find_or_adopt(s, worker, &ended->tag);
+	bool began;
 
 	scheduler_touch(s);
 	if (run_state_action(run->phase, RUN_EVENT_ENDED) != RUN_FINISH)
 		return;
+	began = run->row.state == RUN_RUNNING;
 	row_of_end(&run->row, ended);
+	if (!began && run->row.started != 0)
+		events_put_run(s->store, EVENT_RUN_STARTED, &run->row);
+	say_who(run);
 	finish(s, run);
 }
 

@@ -10,11 +10,13 @@
 
 #include "daemon/scheduler_internal.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "common/log.h"
 #include "common/xmalloc.h"
+#include "daemon/events.h"
 
 #define SUBSYSTEM "scheduler"
 #define PRIORITY_LOWEST (-20)
@@ -117,8 +119,7 @@ wait_remove(struct scheduler *s, struct waiting *w)
 
 /* A manual run that was acknowledged and now never starts. */
 static void
-end_manual(struct scheduler *s, struct waiting *w,
-    enum outcome_reason reason)
+end_manual(struct scheduler *s, struct waiting *w, const char *why)
 {
 	struct run_row row;
 
@@ -126,9 +127,8 @@ end_manual(struct scheduler *s, struct waiting *w,
 	row.state = RUN_KILLED;
 	row.ended = s->now.wall.us;
 	free(row.detail);
-	row.detail = xasprintf("was waiting and never started: %s",
-	    reason == REASON_STOPPING ? "the daemon was stopped" :
-	    "the job was removed");
+	row.detail = xasprintf("was waiting and never started: %s", why);
+	events_put_run(s->store, EVENT_RUN_ENDED, &row);
 	store_put_run(s->store, &row);
 	if (s->observer.run_ended != NULL)
 		s->observer.run_ended(s->observer.arg, &row);
@@ -139,9 +139,20 @@ static void
 skip_one(struct scheduler *s, struct waiting *w, enum outcome_reason reason)
 {
 	if (w->manual != NULL)
-		end_manual(s, w, reason);
+		end_manual(s, w, reason == REASON_STOPPING ?
+		    "the daemon was stopped" : "the job was removed");
 	else
 		decide_record_waiting(s, w, OUTCOME_SKIPPED, reason);
+	wait_remove(s, w);
+}
+
+void
+wait_kill(struct scheduler *s, struct waiting *w, int64_t by_uid)
+{
+	char *why = xasprintf("killed by uid %" PRId64, by_uid);
+
+	end_manual(s, w, why);
+	free(why);
 	wait_remove(s, w);
 }
 

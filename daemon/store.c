@@ -18,6 +18,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/log.h"
 #include "common/xmalloc.h"
@@ -51,6 +52,7 @@ struct batch {
 	bool			 broken;	/* after this step */
 	char			*detail;	/* why, or NULL */
 	int64_t			 last_commit;	/* wall, us */
+	int64_t			 event_seq;	/* newest event on disk */
 };
 
 /* A test's stand-in for the helper's two queues. */
@@ -73,6 +75,11 @@ struct store {
 	bool			 broken;	/* by the last report */
 	char			*detail;	/* why, or NULL */
 	int64_t			 last_commit;	/* wall, us; 0: none yet */
+	int64_t			 event_seq;	/* newest event on disk */
+	int64_t			 event_serial;	/* of the last one put */
+	int64_t			 events_lost;	/* dropped since then */
+	void			(*moved)(void *arg);	/* or NULL */
+	void			*moved_arg;	/* for moved */
 	struct store_writer	 writer;	/* the thread's, once it runs */
 };
 
@@ -172,6 +179,7 @@ report(const struct store_writer *w, struct batch *b)
 	b->broken = w->broken;
 	b->detail = w->broken ? xstrdup(w->why.text) : NULL;
 	b->last_commit = w->last_commit;
+	b->event_seq = w->event_seq;
 }
 
 /* The facts of a chain of batches go to those that are kept. */
@@ -253,6 +261,11 @@ on_done(struct helper_request *request, void *arg)
 		s->n_waiters--;
 		b->waiters[i].done(b->waiters[i].arg, b->result);
 	}
+	if (b->event_seq > s->event_seq) {
+		s->event_seq = b->event_seq;
+		if (s->moved != NULL)
+			s->moved(s->moved_arg);
+	}
 	batch_free(b);
 }
 
@@ -288,6 +301,8 @@ store_open(const char *state_dir, struct error *err)
 		return NULL;
 	}
 	s->current = batch_new();
+	s->event_seq = s->writer.event_seq;
+	s->event_serial = s->writer.event_serial;
 	queue_init(&s->flushed);
 	queue_init(&s->completed);
 	return s;
@@ -537,6 +552,51 @@ void
 store_put_era(struct store *s, const struct era_row *row)
 {
 	put(s, FACT_ERA, row);
+}
+
+static void
+put_event(struct store *s, const struct event_row *row)
+{
+	struct event_row copy = *row;
+
+	copy.serial = ++s->event_serial;
+	if (copy.body == NULL)
+		copy.body = (char []){ "{}" };
+	put(s, FACT_EVENT, &copy);
+}
+
+/* They give way before outcomes do; how many did is an event itself. */
+void
+store_put_event(struct store *s, const struct event_row *row)
+{
+	struct event_row lost = { .at = row->at, .kind = EVENT_LOST };
+
+	if (s->waiting >= FACTS_MAX / 2 || s->waiting_bytes >= BYTES_MAX / 2 ||
+	    (row->body != NULL && strlen(row->body) > STORE_EVENT_BODY_MAX)) {
+		s->events_lost++;
+		return;
+	}
+	if (s->events_lost > 0) {
+		lost.body = xasprintf("{\"count\":%" PRId64 "}",
+		    s->events_lost);
+		put_event(s, &lost);
+		free(lost.body);
+		s->events_lost = 0;
+	}
+	put_event(s, row);
+}
+
+int64_t
+store_event_seq(const struct store *s)
+{
+	return s->event_seq;
+}
+
+void
+store_on_events(struct store *s, void (*moved)(void *arg), void *arg)
+{
+	s->moved = moved;
+	s->moved_arg = arg;
 }
 
 void

@@ -177,6 +177,36 @@ struct era_row {
 	int64_t			 previous_end;	/* wall, us: of the one before */
 };
 
+/* Something that happened; see daemon/events.h. */
+enum event_kind {
+	EVENT_RUN_STARTED = 1, EVENT_RUN_ENDED,
+	EVENT_SKIPPED, EVENT_MISSED,	/* occurrences that started no run */
+	EVENT_JOB_ADDED, EVENT_JOB_CHANGED, EVENT_JOB_REMOVED,
+	EVENT_JOB_PAUSED, EVENT_JOB_RESUMED,
+	EVENT_DAEMON_STARTED, EVENT_DAEMON_STOPPING, EVENT_DAEMON_LEAVING,
+	EVENT_CLOCK_STEPPED, EVENT_FILE_ERROR,
+	EVENT_LOST,			/* too many waited for the disk */
+	EVENT_KINDS			/* one more than the last */
+};
+const char *event_kind_name(enum event_kind);
+
+struct event_row {
+	int64_t			 seq;		/* given by the commit */
+	int64_t			 serial;	/* given by store_put_event: the
+						 * order in which they were put,
+						 * over all lives */
+	int64_t			 at;		/* wall, us */
+	int64_t			 job_id;	/* 0: of no job */
+	char			*job_name;	/* NULL: of no job; owned */
+	uint64_t		 run_id;	/* 0: of no run */
+	enum event_kind		 kind;
+	char			*body;		/* a JSON object; owned */
+};
+void	event_row_release(struct event_row *);
+/* The newest that are kept; older ones go, a few with each commit. */
+#define STORE_EVENTS_KEPT	100000
+#define STORE_EVENT_BODY_MAX	4096	/* bytes; a longer one is not taken */
+
 /* Facts: copied at once, in force with the next commit. */
 void	store_put_job(struct store *, const struct job_row *);
 void	store_put_job_removed(struct store *, int64_t job_id, int64_t at);
@@ -196,6 +226,15 @@ void	store_put_pause_over(struct store *, int64_t job_id);
 void	store_put_file(struct store *, const struct file_row *);
 void	store_put_file_gone(struct store *, const char *name);
 void	store_put_era(struct store *, const struct era_row *);
+/*
+ * Of a run before the row that makes it true: what the ledger says already is
+ * not told again.  Sent twice it is there once, as every fact.
+ */
+void	store_put_event(struct store *, const struct event_row *);
+/* The newest event that is on disk, as far as the loop has been told; 0. */
+int64_t	store_event_seq(const struct store *);
+/* Called on the loop each time that has moved. */
+void	store_on_events(struct store *, void (*moved)(void *arg), void *arg);
 void	store_put_meta_integer(struct store *, const char *key, int64_t);
 void	store_put_meta_string(struct store *, const char *key, const char *);
 /* The keys that store_load reads, and their owners. */

@@ -32,6 +32,7 @@ enum store_fact_type {
 	FACT_JOB, FACT_JOB_REMOVED, FACT_JOB_STATE, FACT_GENERATION,
 	FACT_OUTCOME, FACT_RUN, FACT_RUN_DROPPED, FACT_PENDING,
 	FACT_PENDING_DECIDED, FACT_PAUSE, FACT_PAUSE_OVER, FACT_FILE, FACT_FILE_GONE, FACT_ERA, FACT_META,
+	FACT_EVENT,
 	FACT_TYPES
 };
 
@@ -75,6 +76,7 @@ enum store_statement {
 	STATEMENT_PENDING_DECIDED, STATEMENT_PAUSE, STATEMENT_PAUSE_OVER,
 	STATEMENT_FILE, STATEMENT_FILE_GONE,
 	STATEMENT_ERA, STATEMENT_META,
+	STATEMENT_EVENT, STATEMENT_EVENT_TRIM,
 	STATEMENTS
 };
 
@@ -94,6 +96,8 @@ struct store_writer {
 	struct error		 why;		/* when broken */
 	int64_t			 last_commit;	/* wall, us; 0: none yet */
 	bool			 clean_exit;	/* as found by the opening */
+	int64_t			 event_seq;	/* of the newest committed */
+	int64_t			 event_serial;	/* its, as the opening found */
 	struct helper		*helper;	/* its thread, or NULL */
 };
 

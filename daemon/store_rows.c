@@ -84,6 +84,33 @@ run_state_is_final(enum run_state state)
 	return state >= RUN_SUCCEEDED && state <= RUN_LOST;
 }
 
+static const char *const event_names[EVENT_KINDS] = {
+	[EVENT_RUN_STARTED] = "run_started",
+	[EVENT_RUN_ENDED] = "run_ended",
+	[EVENT_SKIPPED] = "skipped",
+	[EVENT_MISSED] = "missed",
+	[EVENT_JOB_ADDED] = "job_added",
+	[EVENT_JOB_CHANGED] = "job_changed",
+	[EVENT_JOB_REMOVED] = "job_removed",
+	[EVENT_JOB_PAUSED] = "job_paused",
+	[EVENT_JOB_RESUMED] = "job_resumed",
+	[EVENT_DAEMON_STARTED] = "daemon_started",
+	[EVENT_DAEMON_STOPPING] = "daemon_stopping",
+	[EVENT_DAEMON_LEAVING] = "daemon_leaving",
+	[EVENT_CLOCK_STEPPED] = "clock_stepped",
+	[EVENT_FILE_ERROR] = "file_error",
+	[EVENT_LOST] = "events_lost",
+};
+
+const char *
+event_kind_name(enum event_kind kind)
+{
+	size_t i = kind;
+
+	return i < EVENT_KINDS && event_names[i] != NULL ? event_names[i] :
+	    "unknown";
+}
+
 static char *
 dup_or_null(const char *s)
 {
@@ -111,6 +138,14 @@ outcome_row_release(struct outcome_row *row)
 {
 	free(row->job_name);
 	row->job_name = NULL;
+}
+
+void
+event_row_release(struct event_row *row)
+{
+	free(row->job_name);
+	free(row->body);
+	row->job_name = row->body = NULL;
 }
 
 void

@@ -102,7 +102,11 @@ static const char *const migrations[] = {
 	"CREATE INDEX run_failed ON run(at, id)"
 	"  WHERE state IN (4, 5, 6, 7, 8, 9);"
 	"CREATE INDEX run_job_failed ON run(job_id, at, id)"
-	"  WHERE state IN (4, 5, 6, 7, 8, 9);",
+	"  WHERE state IN (4, 5, 6, 7, 8, 9);"
+	"CREATE TABLE event(seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+	"  serial INTEGER NOT NULL, at INTEGER NOT NULL,"
+	"  job_id INTEGER NOT NULL, job_name TEXT, run_id INTEGER NOT NULL,"
+	"  kind INTEGER NOT NULL, body TEXT NOT NULL) STRICT;",
 };
 #define SCHEMA_VERSION ((int64_t)(sizeof migrations / sizeof *migrations))
 
@@ -457,6 +461,11 @@ begin_life(struct store_writer *w, struct error *err)
 	    " WHERE key = '" STORE_META_CLEAN_EXIT "'), 0)", &clean, err) != 0)
 		return -1;
 	w->clean_exit = clean != 0;
+	if (ask_integer(w, "SELECT ifnull((SELECT seq FROM sqlite_sequence"
+	    " WHERE name = 'event'), 0)", &w->event_seq, err) != 0 ||
+	    ask_integer(w, "SELECT ifnull((SELECT serial FROM event"
+	    " ORDER BY seq DESC LIMIT 1), 0)", &w->event_serial, err) != 0)
+		return -1;
 	return store_writer_exec(w, "BEGIN IMMEDIATE;"
 	    "INSERT INTO meta(key, value) VALUES ('epoch', 1)"
 	    "  ON CONFLICT(key) DO UPDATE SET value = value + 1;"

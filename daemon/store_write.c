@@ -18,6 +18,8 @@
 #include "common/timestamp.h"
 #include "daemon/store_internal.h"
 
+#define TRIM_STEP	64	/* events beyond those that came in */
+
 static const char *const statement_texts[STATEMENTS] = {
 	[STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
 	[STATEMENT_COMMIT] = "COMMIT",
@@ -115,6 +117,18 @@ static const char *const statement_texts[STATEMENTS] = {
 	    "INSERT INTO era(n, start, previous_end) VALUES (?, ?, ?)"
 	    " ON CONFLICT(n) DO UPDATE SET start = excluded.start,"
 	    " previous_end = excluded.previous_end",
+	/* Not twice, and of a run not what its row says already. */
+	[STATEMENT_EVENT] =
+	    "INSERT INTO event(serial, at, job_id, job_name, run_id, kind,"
+	    " body) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7"
+	    " WHERE ?1 > ifnull((SELECT serial FROM event"
+	    "  ORDER BY seq DESC LIMIT 1), 0)"
+	    " AND NOT (?6 IN (1, 2) AND EXISTS (SELECT 1 FROM run"
+	    "  WHERE id = ?5 AND (state BETWEEN 3 AND 9"
+	    "  OR (?6 = 1 AND state = 2))))",
+	[STATEMENT_EVENT_TRIM] =
+	    "DELETE FROM event WHERE seq IN (SELECT seq FROM event"
+	    " WHERE seq <= ?1 ORDER BY seq LIMIT ?2)",
 	[STATEMENT_META] =
 	    "INSERT INTO meta(key, value) VALUES (?, ?)"
 	    " ON CONFLICT(key) DO UPDATE SET value = excluded.value",
@@ -455,6 +469,36 @@ write_meta(struct store_writer *w, const void *fact)
 	return finish(&b);
 }
 
+static int
+write_event(struct store_writer *w, const void *fact)
+{
+	const struct event_row *row = fact;
+	struct binder b = begin(w, STATEMENT_EVENT);
+
+	put(&b, row->serial);
+	put(&b, row->at);
+	put(&b, row->job_id);
+	put_text(&b, row->job_name);
+	put(&b, (int64_t)row->run_id);
+	put(&b, row->kind);
+	put_text(&b, row->body);
+	return finish(&b);
+}
+
+/* In small steps, so that no commit is long: some more than came in. */
+static int
+trim_events(struct store_writer *w, int64_t newest)
+{
+	struct binder b;
+
+	if (newest == w->event_seq || newest <= STORE_EVENTS_KEPT)
+		return SQLITE_OK;
+	b = begin(w, STATEMENT_EVENT_TRIM);
+	put(&b, newest - STORE_EVENTS_KEPT);
+	put(&b, newest - w->event_seq + TRIM_STEP);
+	return finish(&b);
+}
+
 static const struct {
 	int		(*write)(struct store_writer *, const void *row);
 	const char	*what;	/* for the log */
@@ -475,6 +519,7 @@ static const struct {
 	[FACT_FILE_GONE] = { write_file_gone, "a removed job file" },
 	[FACT_ERA] = { write_era, "an era" },
 	[FACT_META] = { write_meta, "a counter" },
+	[FACT_EVENT] = { write_event, "an event" },
 };
 
 /* Where the clock stood when everything so far was decided. */
@@ -493,11 +538,16 @@ write_mark(struct store_writer *w)
 	return rc == SQLITE_OK ? write_meta(w, &boot) : rc;
 }
 
+/*
+ * *seq: the newest event there will be.  The row id inserted last is an
+ * event's only if the last insertion was one, so it is asked for each time.
+ */
 static int
-write_all(struct store_writer *w, struct error *err)
+write_all(struct store_writer *w, int64_t *seq, struct error *err)
 {
 	int rc;
 
+	*seq = w->event_seq;
 	for (struct store_fact *f = w->kept.head; f != NULL; f = f->next) {
 		rc = fact_kinds[f->type].write(w, f->row);
 		if ((rc & 0xff) == SQLITE_CONSTRAINT)
@@ -506,8 +556,10 @@ write_all(struct store_writer *w, struct error *err)
 			    sqlite3_errmsg(w->db));
 		else if (rc != SQLITE_OK)
 			return store_fail(w, err, "write to it");
+		else if (f->type == FACT_EVENT && sqlite3_changes(w->db) > 0)
+			*seq = sqlite3_last_insert_rowid(w->db);
 	}
-	if (write_mark(w) != SQLITE_OK)
+	if (write_mark(w) != SQLITE_OK || trim_events(w, *seq) != SQLITE_OK)
 		return store_fail(w, err, "write to it");
 	return 0;
 }
@@ -515,9 +567,11 @@ write_all(struct store_writer *w, struct error *err)
 int
 store_writer_commit(struct store_writer *w, struct error *err)
 {
+	int64_t seq;
+
 	if (run_plain(w, STATEMENT_BEGIN) != SQLITE_OK)
 		return store_fail(w, err, "begin a transaction");
-	if (write_all(w, err) != 0) {
+	if (write_all(w, &seq, err) != 0) {
 		/* What fails here is closed with the connection. */
 		(void)run_plain(w, STATEMENT_ROLLBACK);
 		return -1;
@@ -529,6 +583,7 @@ store_writer_commit(struct store_writer *w, struct error *err)
 	}
 	store_facts_release(&w->kept);
 	w->has_mark = false;
+	w->event_seq = seq;
 	w->last_commit = walltime_now().us;
 	return 0;
 }

@@ -50,11 +50,11 @@ START_TEST(paused_stretch_is_decided_at_resume)
 	ck_assert_uint_eq(sim->n_starts, 1);
 	ck_assert_ptr_nonnull(scheduler_pause_of(sim->scheduler,
 	    sim_job(sim, "a")));
-	ck_assert(scheduler_resume(sim->scheduler, sim_job(sim, "a")));
+	ck_assert(scheduler_resume(sim->scheduler, sim_job(sim, "a"), 0));
 	sim_run_to(sim, T0 + 300);
 	LEDGER(sim, "a", "started@60 skipped(paused)@120..240*3 "
 	    "started@300");
-	ck_assert(!scheduler_resume(sim->scheduler, sim_job(sim, "a")));
+	ck_assert(!scheduler_resume(sim->scheduler, sim_job(sim, "a"), 0));
 	sim_free(sim);
 }
 END_TEST
@@ -156,7 +156,7 @@ START_TEST(pause_of_all_covers_jobs_added_later)
 	sim_run_to(sim, T0 + 120);
 	ck_assert_uint_eq(sim->n_starts, 0);
 	ck_assert_uint_eq(scheduler_paused(sim->scheduler), 2);
-	ck_assert_uint_eq(scheduler_resume_all(sim->scheduler), 2);
+	ck_assert_uint_eq(scheduler_resume_all(sim->scheduler, 0), 2);
 	sim_run_to(sim, T0 + 180);
 	LEDGER(sim, "a", "skipped(paused)@60..120*2 started@180");
 	LEDGER(sim, "b", "skipped(paused)@60..120*2 started@180");
@@ -207,7 +207,7 @@ START_TEST(pause_lasts_over_a_restart)
 	ck_assert_uint_eq(sim->n_starts, 0);
 	ck_assert_str_eq(scheduler_pause_of(sim->scheduler,
 	    sim_job(sim, "a"))->note, "office closed");
-	scheduler_resume(sim->scheduler, sim_job(sim, "a"));
+	scheduler_resume(sim->scheduler, sim_job(sim, "a"), 0);
 	LEDGER(sim, "a", "skipped(paused)@60..480*8");
 	sim_free(sim);
 }
@@ -222,7 +222,7 @@ START_TEST(change_while_paused_decides_the_stretch)
 	sim_run_to(sim, T0 + 130);
 	sim_replace(sim, "a", "schedule = */5 * * * *\noverlap = allow");
 	sim_run_to(sim, T0 + 310);
-	scheduler_resume(sim->scheduler, sim_job(sim, "a"));
+	scheduler_resume(sim->scheduler, sim_job(sim, "a"), 0);
 	LEDGER(sim, "a", "skipped(paused)@60..120*2 skipped(paused)@300");
 	ck_assert_uint_eq(sim->n_starts, 0);
 	sim_free(sim);

@@ -40,8 +40,11 @@ tells_five() {
 	expect_match "$1" 'web\.ini:10: \[web-clean\] .*user root'
 }
 
+# Here files are read only when this test says so; t0120 has the other way.
+printf '[daemon]\nwatch = no\n' >"$T/conf"
+
 starts_well() {
-	start_daemon
+	start_daemon --config "$T/conf"
 	wait_for 30 has_rows 1 web state succeeded
 }
 
@@ -95,7 +98,7 @@ told_in_status_and_list() {
 
 kept_over_restart() {
 	term_daemon
-	start_daemon
+	start_daemon --config "$T/conf"
 	former_version_in_force
 	told_in_status_and_list
 }

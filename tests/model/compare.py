@@ -7,14 +7,16 @@ usage: compare.py DRIVER [COUNT [SEED]]
 A question is an expression, a zone and an instant, with dst_gap and dst_fold.
 The driver's next() must be the model's.  Its previous() p must be a fire by
 the model, with no other up to the instant.  Prints the questions that were
-answered differently (the first few), and how many there were; the same seed asks the same.
+answered differently (the first few), and how many there were; the same seed
+asks the same.
 """
 
 import random
 import subprocess
 import sys
 
-import model
+sys.dont_write_bytecode = True  # nothing is left in the source tree
+import model  # noqa: E402
 
 # Zones with changes of every sort.
 ODD_ZONES = """

@@ -70,6 +70,18 @@ op_stop(void *arg, uint64_t worker, uint64_t run_id)
 			rig->starts[i].stop_asked = true;
 }
 
+static bool
+op_signal(void *arg, uint64_t worker, uint64_t run_id, int number)
+{
+	struct rig *rig = arg;
+
+	(void)worker;
+	for (size_t i = 0; i < rig->n_starts; i++)
+		if (rig->starts[i].run_id == run_id)
+			rig->starts[i].signal = number;
+	return !rig->no_signal;
+}
+
 static void
 op_ack(void *arg, uint64_t worker, uint64_t run_id)
 {
@@ -170,7 +182,8 @@ make_helpers(struct rig *rig)
 static void
 make_scheduler(struct rig *rig)
 {
-	const struct scheduler_ops ops = { op_start, op_stop, op_ack, rig };
+	const struct scheduler_ops ops = { op_start, op_stop, op_ack,
+	    op_signal, rig };
 	const struct scheduler_observer observer = { on_run_ended, rig };
 	const struct scheduler_options options = {
 		.store = rig->store,
@@ -207,6 +220,7 @@ make_workers(struct rig *rig)
 		.jobs = rig->jobs,
 		.store = rig->store,
 		.owner_uid = geteuid(),
+		.zone_name = "UTC",
 	};
 
 	rig->workers = workers_new(&options);
@@ -220,7 +234,6 @@ rig_new(uid_t daemon_uid)
 	struct control_options options = {
 		.socket_mode = 0600,
 		.daemon_uid = daemon_uid,
-		.zone_name = "UTC",
 		.instance = "0123456789abcdef0123456789abcdef",
 		.max_running = 100,
 		.stop = on_stop,
@@ -297,6 +310,7 @@ rig_turn(struct rig *rig)
 	clock_read(&rig->clock, &now);
 	do {
 		left = control_dispatch(rig->control);
+		left = reload_step(rig->reload) || left;
 		left = scheduler_tick(rig->scheduler, &now) || left;
 	} while (left);
 	if (!rig->no_flush)

@@ -27,6 +27,7 @@ struct rig_start {
 	char	 name[JOBDEF_FULL_NAME_MAX + 1];
 	char	 last_env[256];		/* the last entry of its environment */
 	bool	 stop_asked;
+	int	 signal;		/* the last one sent; 0: none */
 };
 
 struct rig {
@@ -53,6 +54,7 @@ struct rig {
 	size_t			 stops;		/* times the hook was called */
 	int64_t			 stop_timeout;	/* what it was given */
 	bool			 no_flush;	/* the store is given nothing */
+	bool			 no_signal;	/* the worker takes no signals */
 };
 
 /* daemon_uid: whom it serves beside root. */

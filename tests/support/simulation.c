@@ -90,6 +90,17 @@ op_stop(void *arg, uint64_t worker, uint64_t run_id)
 		st->stop_asked = true;
 }
 
+static bool
+op_signal(void *arg, uint64_t worker, uint64_t run_id, int number)
+{
+	struct sim_start *st = find_start(arg, run_id);
+
+	(void)worker;
+	if (st != NULL)
+		st->signal = number;
+	return st != NULL;
+}
+
 static void
 op_ack(void *arg, uint64_t worker, uint64_t run_id)
 {
@@ -117,7 +128,7 @@ static void
 make_scheduler(struct sim *sim)
 {
 	const struct scheduler_ops ops = {
-		op_start, op_stop, op_ack, sim
+		op_start, op_stop, op_ack, op_signal, sim
 	};
 	const struct scheduler_options o = {
 		.store = sim->store,
@@ -307,7 +318,7 @@ sim_remove(struct sim *sim, const char *name)
 {
 	struct job *job = sim_job(sim, name);
 
-	scheduler_remove_begin(sim->scheduler, job);
+	scheduler_remove_begin(sim->scheduler, job, -1);
 	scheduler_remove_finish(sim->scheduler, job, false, -1);
 	sim_tick(sim);
 }

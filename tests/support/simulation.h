@@ -29,6 +29,7 @@ struct sim_start {
 	char		name[JOBDEF_FULL_NAME_MAX];
 	char		scheduled[64];	/* CRONCTL_SCHEDULED, or "" */
 	bool		stop_asked;
+	int		signal;		/* the last one sent; 0: none */
 	bool		acked;
 	bool		over;		/* the test has ended it */
 };
