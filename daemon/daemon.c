@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -411,6 +412,20 @@ make_scheduler(struct daemon *d)
 	jobdir_watch_on_change(d->watch, on_files_changed, d->reload);
 }
 
+/* Many clients may come; jobs get the limit as it was found. */
+static void
+raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+		log_warning(SUBSYSTEM, "can't raise the limit of open files: "
+		    "%s", strerrordesc_np(errno));
+}
+
 static int
 make_loop(struct daemon *d, struct error *err)
 {
@@ -439,6 +454,7 @@ make_loop(struct daemon *d, struct error *err)
 
 	callbacks.arg = d;
 	d->workers = workers_new(&w);
+	raise_descriptors();
 	parts.workers = d->workers;
 	d->loop = loop_new(&parts, err);
 	return d->loop != NULL ? 0 : -1;

@@ -377,8 +377,9 @@ files_remove_worker(struct files *f, uint64_t number)
 	    remove_done))
 		return;
 	free(r);
-	log_warning("files", "what is left of worker %" PRIu64 " stays until "
-	    "the next start: too many files wait", number);
+	/* Also the spare kit, when the helper has stopped: as every start. */
+	log_debug("files", "what is left of worker %" PRIu64 " stays until "
+	    "the next start", number);
 }
 
 /* --- what a new worker is started with --- */

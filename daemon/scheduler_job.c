@@ -273,7 +273,7 @@ scheduler_replace_finish(struct scheduler *s, struct job *job,
 		restore_former(s, job, old);
 	} else {
 		if (!same)
-			job_begin_generation(s, job, scheduler_now_s(s));
+			job_begin_generation(s, job, first_from(s, spec));
 		jobdef_free(old);
 	}
 	put_job(s, job);

@@ -331,6 +331,13 @@ drop(struct scheduler *s, struct run *run)
 		job->stretch.count = 0;
 	restore_unhold(s, run);
 	leave_job(s, run);
+	/* Whoever waits for it learns that it will not be. */
+	run->row.state = RUN_LOST;
+	run->row.ended = s->now.wall.us;
+	free(run->row.detail);
+	run->row.detail = xstrdup("no worker started it in time");
+	if (s->observer.run_ended != NULL)
+		s->observer.run_ended(s->observer.arg, &run->row);
 	run_remove(s, run);
 }
 
