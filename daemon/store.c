@@ -72,6 +72,7 @@ struct store {
 	size_t			 n_waiters;	/* callbacks not called */
 	uint64_t		 dropped;	/* outcomes, in all */
 	bool			 dropping;	/* since the last commit */
+	struct store_gap_row	 gap;		/* while dropping: of what */
 	bool			 broken;	/* by the last report */
 	char			*detail;	/* why, or NULL */
 	int64_t			 last_commit;	/* wall, us; 0: none yet */
@@ -231,13 +232,17 @@ step(struct store_writer *w, struct helper_request *chain)
 
 /* --- back on the loop --- */
 
+static void	put(struct store *, enum store_fact_type, const void *row);
+
 static void
 apply_report(struct store *s, const struct batch *b)
 {
 	s->waiting -= b->committed;
 	s->waiting_bytes -= b->committed_bytes;
-	if (b->committed > 0)
+	if (b->committed > 0 && s->dropping) {
 		s->dropping = false;
+		put(s, FACT_GAP, &s->gap);
+	}
 	s->broken = b->broken;
 	free(s->detail);
 	s->detail = b->detail != NULL ? xstrdup(b->detail) : NULL;
@@ -487,7 +492,11 @@ store_put_outcome(struct store *s, const struct outcome_row *row)
 		log_warning("store", "%zu facts wait for the disk, the most "
 		    "that are kept: outcomes that start no run are dropped "
 		    "from now on", s->waiting);
+	if (!s->dropping)
+		s->gap = (struct store_gap_row){ .at = row->at };
 	s->dropping = true;
+	s->gap.last = row->at;
+	s->gap.dropped++;
 	s->dropped++;
 }
 

@@ -48,6 +48,7 @@ static const struct form forms[FACT_TYPES] = {
 	[FACT_ERA] = { sizeof(struct era_row), { 0 } },
 	[FACT_EVENT] = { sizeof(struct event_row), {
 	    AT(struct event_row, job_name), AT(struct event_row, body) } },
+	[FACT_GAP] = { sizeof(struct store_gap_row), { 0 } },
 	[FACT_META] = { sizeof(struct store_meta_row), {
 	    AT(struct store_meta_row, key), AT(struct store_meta_row, text) } },
 };

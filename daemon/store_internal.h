@@ -31,8 +31,8 @@
 enum store_fact_type {
 	FACT_JOB, FACT_JOB_REMOVED, FACT_JOB_STATE, FACT_GENERATION,
 	FACT_OUTCOME, FACT_RUN, FACT_RUN_DROPPED, FACT_PENDING,
-	FACT_PENDING_DECIDED, FACT_PAUSE, FACT_PAUSE_OVER, FACT_FILE, FACT_FILE_GONE, FACT_ERA, FACT_META,
-	FACT_EVENT,
+	FACT_PENDING_DECIDED, FACT_PAUSE, FACT_PAUSE_OVER, FACT_FILE,
+	FACT_FILE_GONE, FACT_ERA, FACT_META, FACT_GAP, FACT_EVENT,
 	FACT_TYPES
 };
 
@@ -41,6 +41,13 @@ struct store_meta_row {
 	char	*key;
 	char	*text;
 	int64_t	 integer;
+};
+
+/* Outcomes that were not recorded, because too many facts waited. */
+struct store_gap_row {
+	int64_t	 at;		/* wall, us: the first was decided */
+	int64_t	 last;		/* the last was */
+	int64_t	 dropped;	/* how many */
 };
 
 struct store_fact {
@@ -75,7 +82,7 @@ enum store_statement {
 	STATEMENT_RUN, STATEMENT_RUN_DROPPED, STATEMENT_PENDING,
 	STATEMENT_PENDING_DECIDED, STATEMENT_PAUSE, STATEMENT_PAUSE_OVER,
 	STATEMENT_FILE, STATEMENT_FILE_GONE,
-	STATEMENT_ERA, STATEMENT_META,
+	STATEMENT_ERA, STATEMENT_META, STATEMENT_GAP,
 	STATEMENT_EVENT, STATEMENT_EVENT_TRIM,
 	STATEMENTS
 };

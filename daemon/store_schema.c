@@ -69,6 +69,9 @@ static const char *const migrations[] = {
 	"  WHERE kind <> 1;"
 	"CREATE TABLE era(n INTEGER PRIMARY KEY, start INTEGER NOT NULL,"
 	"  previous_end INTEGER NOT NULL) STRICT;"
+	/* outcomes that were not recorded: first, last, how many */
+	"CREATE TABLE gap(at INTEGER PRIMARY KEY, last INTEGER NOT NULL,"
+	"  dropped INTEGER NOT NULL) STRICT;"
 	/* job_id 0: all jobs */
 	"CREATE TABLE pause(job_id INTEGER PRIMARY KEY,"
 	"  since INTEGER NOT NULL, until INTEGER NOT NULL,"

@@ -129,6 +129,10 @@ static const char *const statement_texts[STATEMENTS] = {
 	[STATEMENT_EVENT_TRIM] =
 	    "DELETE FROM event WHERE seq IN (SELECT seq FROM event"
 	    " WHERE seq <= ?1 ORDER BY seq LIMIT ?2)",
+	[STATEMENT_GAP] =
+	    "INSERT INTO gap(at, last, dropped) VALUES (?, ?, ?)"
+	    " ON CONFLICT(at) DO UPDATE SET last = excluded.last,"
+	    " dropped = excluded.dropped",
 	[STATEMENT_META] =
 	    "INSERT INTO meta(key, value) VALUES (?, ?)"
 	    " ON CONFLICT(key) DO UPDATE SET value = excluded.value",
@@ -499,6 +503,18 @@ trim_events(struct store_writer *w, int64_t newest)
 	return finish(&b);
 }
 
+static int
+write_gap(struct store_writer *w, const void *fact)
+{
+	const struct store_gap_row *row = fact;
+	struct binder b = begin(w, STATEMENT_GAP);
+
+	put(&b, row->at);
+	put(&b, row->last);
+	put(&b, row->dropped);
+	return finish(&b);
+}
+
 static const struct {
 	int		(*write)(struct store_writer *, const void *row);
 	const char	*what;	/* for the log */
@@ -519,6 +535,7 @@ static const struct {
 	[FACT_FILE_GONE] = { write_file_gone, "a removed job file" },
 	[FACT_ERA] = { write_era, "an era" },
 	[FACT_META] = { write_meta, "a counter" },
+	[FACT_GAP] = { write_gap, "a gap" },
 	[FACT_EVENT] = { write_event, "an event" },
 };
 

@@ -1004,6 +1004,38 @@ START_TEST(a_failed_commit_is_told_once_and_the_facts_are_kept)
 }
 END_TEST
 
+/* store.c keeps 100,000 facts at most. */
+START_TEST(what_is_dropped_leaves_a_gap_that_says_how_many)
+{
+	struct store *s = open_store();
+	struct store_status status;
+	struct outcome_row row = {
+		.job_id = 1, .era = 1, .count = 1, .generation = 1,
+		.kind = OUTCOME_SKIPPED, .reason = REASON_OVERLAP,
+	};
+
+	for (int64_t i = 1; i <= 100010; i++) {
+		row.occurrence = row.last = i;
+		row.at = i * 1000000;
+		store_put_outcome(s, &row);
+	}
+	sync_store(s);
+	store_status(s, &status);
+	ck_assert_uint_eq(status.dropped, 10);
+	ck_assert_int_eq(ask("SELECT count(*) FROM outcome"), 100000);
+	ck_assert_int_eq(ask("SELECT at FROM gap"), 100001 * INT64_C(1000000));
+	ck_assert_int_eq(ask("SELECT last FROM gap"),
+	    100010 * INT64_C(1000000));
+	ck_assert_int_eq(ask("SELECT dropped FROM gap"), 10);
+	/* A later one is kept again. */
+	row.occurrence = row.last = 200000;
+	store_put_outcome(s, &row);
+	sync_store(s);
+	ck_assert_int_eq(ask("SELECT count(*) FROM outcome"), 100001);
+	store_close(s);
+}
+END_TEST
+
 START_TEST(a_store_that_is_damaged_meanwhile_is_not_believed)
 {
 	struct store *s = open_store();
@@ -1332,6 +1364,7 @@ store_suite(void)
 	tcase_add_test(t, outcomes_beyond_the_bound_are_dropped_and_counted);
 	tcase_add_test(t, sixty_four_mebibytes_are_the_bound_too);
 	tcase_add_test(t, a_failed_commit_is_told_once_and_the_facts_are_kept);
+	tcase_add_test(t, what_is_dropped_leaves_a_gap_that_says_how_many);
 	tcase_add_test(t, a_store_that_is_damaged_meanwhile_is_not_believed);
 	tcase_add_test(t, the_thread_commits_and_calls_back_on_the_loop);
 	tcase_add_test(t, the_thread_recovers_by_itself);
