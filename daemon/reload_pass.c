@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "common/strbuf.h"
 #include "common/xmalloc.h"
+#include "daemon/events.h"
 
 #define SUBSYSTEM	"reload"
 #define MESSAGES_LOGGED	20	/* errors of one reload in the log */
@@ -228,6 +229,8 @@ put_file(struct reload *r, const struct jobfile *f)
 	if (known != NULL && known->hash == f->hash &&
 	    known->in_error == (f->n_errors > 0))
 		return;
+	if (row.error != NULL)
+		events_put_file_error(r->o.store, row.name, row.error);
 	store_put_file(r->o.store, &row);
 }
 

@@ -33,9 +33,10 @@ daemon  17  daemon
 daemon  18  main
 cli     7   account arguments daemon_config exit_status output_* shell_quote
 cli     8   command connection facts
-cli     9   command_* commands expression waiting job_pages
-cli     10  cmd_*
-cli     11  main
+cli     9   command_* commands event_text expression waiting job_pages
+cli     10  selection
+cli     11  cmd_*
+cli     12  main
 '
 
 tmp=$(mktemp -d) || exit 1
