@@ -88,13 +88,19 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct jobdir_watch *w = arg;
 	struct jobdir_change change = w->change;
+	int64_t now = monotime_now().us;
 
 	(void)fd;
 	(void)what;
-	change.more = monotime_now().us < w->last + QUIET_US;
+	change.more = now < w->last + QUIET_US;
+	/* libevent's clock is coarse: it may come a little early. */
+	if (change.more && now < w->first + LATEST_US) {
+		set_timer(w);
+		return;
+	}
 	if (change.more) {
 		/* Told now, and once more when things are quiet. */
-		w->first = monotime_now().us;
+		w->first = now;
 		set_timer(w);
 	} else {
 		w->change = (struct jobdir_change){ 0 };

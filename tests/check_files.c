@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fanotify.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -112,6 +113,8 @@ loop_until(const int *n, int want)
 
 /* --- job files --- */
 
+static const struct files_load only_jobs = { NULL, false };
+
 struct loaded {
 	int		  n;	/* answers */
 	struct files_jobs jobs;	/* taken */
@@ -144,7 +147,7 @@ START_TEST(job_files_are_read_and_may_be_taken)
 	write_text(jobs_dir, "a.ini", "[first]\nschedule = 5 4 * * *\n"
 	    "timezone = Europe/Berlin\ncommand = echo ';#%'\n");
 	write_text(jobs_dir, "readme.txt", "not a job file");
-	ck_assert(files_load_jobs(files, on_jobs, &l));
+	ck_assert(files_load_jobs(files, &only_jobs, on_jobs, &l));
 	loop_until(&l.n, 1);
 	ck_assert_str_eq(l.jobs.err.text, "");
 	ck_assert_uint_eq(l.jobs.set.n_files, 2);
@@ -154,8 +157,106 @@ START_TEST(job_files_are_read_and_may_be_taken)
 	ck_assert_str_eq(l.jobs.set.files[0]->jobs[0].def->command,
 	    "echo ';#%'");
 	jobfile_set_release(&l.jobs.set);
-	ck_assert(files_load_jobs(files, ignore_jobs, &ignored));
+	ck_assert(files_load_jobs(files, &only_jobs, ignore_jobs, &ignored));
 	loop_until(&ignored, 1);
+}
+END_TEST
+
+/* --- files that hang --- */
+
+struct slow {
+	int	 n;		/* reports */
+	char	 text[512];	/* of the last */
+};
+
+static void
+on_slow(void *arg, const char *text)
+{
+	struct slow *slow = arg;
+
+	slow->n++;
+	snprintf(slow->text, sizeof slow->text, "%s", text);
+}
+
+static void
+on_page(void *arg, struct files_output *output)
+{
+	(void)output;
+	++*(int *)arg;
+}
+
+/*
+ * Whoever opens the file hangs until the descriptor is closed (FAN_OPEN_PERM
+ * of fanotify(7)); -1 where that is not allowed.
+ */
+static int
+make_hang(const char *dir, const char *name)
+{
+	int fd = fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC, O_RDONLY);
+	char path[160];
+
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	if (fd >= 0 && fanotify_mark(fd, FAN_MARK_ADD, FAN_OPEN_PERM, AT_FDCWD,
+	    path) != 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+START_TEST(a_job_file_that_hangs_holds_up_nothing_else)
+{
+	struct loaded l = { 0 };
+	struct slow slow = { 0 };
+	int pages = 0, fd;
+
+	write_text(jobs_dir, "a.ini", "[a]\nschedule = @daily\n"
+	    "command = true\n");
+	fd = make_hang(jobs_dir, "a.ini");
+	if (fd < 0)
+		return;
+	files_set_slow(files, 100);
+	files_on_slow(files, on_slow, &slow);
+	ck_assert_ptr_null(files_slow(files));
+	ck_assert(files_load_jobs(files, &only_jobs, on_jobs, &l));
+	ck_assert(files_read_output(files, 1, 0, on_page, &pages));
+	loop_until(&pages, 1);
+	ck_assert_int_eq(l.n, 0);
+	loop_until(&slow.n, 1);
+	ck_assert_msg(strstr(slow.text, "/a.ini takes longer than") != NULL,
+	    "%s", slow.text);
+	ck_assert_str_eq(files_slow(files), slow.text);
+	ck_assert_int_eq(l.n, 0);
+	/* Until it answers; then all is as it was. */
+	ck_assert_int_eq(close(fd), 0);
+	loop_until(&l.n, 1);
+	ck_assert_uint_eq(l.jobs.set.n_files, 1);
+	ck_assert_uint_eq(l.jobs.set.files[0]->n_jobs, 1);
+	ck_assert_ptr_null(files_slow(files));
+	ck_assert_int_eq(slow.n, 1);
+	jobfile_set_release(&l.jobs.set);
+}
+END_TEST
+
+START_TEST(sections_are_sorted_over_all_files)
+{
+	static const char *const names[] = { "a", "b", "b", "c" };
+	static const char *const places[] = { "jobs.d/2.ini", "jobs.d/1.ini",
+	    "jobs.d/2.ini", "jobs.d/1.ini" };
+	struct files_jobs jobs;
+
+	write_text(jobs_dir, "1.ini", "[defaults]\nschedule = @daily\n"
+	    "[c]\ncommand = 1\n[b]\ncommand = 2\n");
+	write_text(jobs_dir, "2.ini", "[defaults]\nschedule = @daily\n"
+	    "[b]\ncommand = 3\n[a]\ncommand = 4\n");
+	files_load_jobs_now(&context, &jobs);
+	ck_assert_uint_eq(jobs.n_sections, 4);
+	for (size_t i = 0; i < 4; i++) {
+		ck_assert_str_eq(jobs.sections[i].place->def->name, names[i]);
+		ck_assert_str_eq(jobs.sections[i].file->name, places[i]);
+	}
+	ck_assert_str_eq(jobs.zone, "UTC");
+	files_jobs_release(&jobs);
 }
 END_TEST
 
@@ -168,7 +269,7 @@ START_TEST(a_missing_directory_is_an_error_and_reads_nothing)
 	ck_assert_msg(strstr(jobs.err.text, jobs_dir) != NULL, "%s",
 	    jobs.err.text);
 	ck_assert_uint_eq(jobs.set.n_files, 0);
-	jobfile_set_release(&jobs.set);
+	files_jobs_release(&jobs);
 }
 END_TEST
 
@@ -181,6 +282,7 @@ START_TEST(a_zone_that_does_not_exist_is_an_error)
 	files_load_jobs_now(&context, &jobs);
 	ck_assert_msg(strstr(jobs.err.text, "Europe/Brelin") != NULL, "%s",
 	    jobs.err.text);
+	files_jobs_release(&jobs);
 	file = files_parse_now(&context, "a.ini", "", 0);
 	ck_assert_uint_eq(file->n_errors, 1);
 	ck_assert_ptr_nonnull(strstr(file->errors[0], "Europe/Brelin"));
@@ -218,7 +320,7 @@ START_TEST(defaults_of_the_configuration_apply)
 	files_load_jobs_now(&context, &jobs);
 	ck_assert_uint_eq(jobs.set.n_files, 1);
 	ck_assert_str_eq(jobs.set.files[0]->jobs[0].def->shell, "/bin/bash");
-	jobfile_set_release(&jobs.set);
+	files_jobs_release(&jobs);
 	jobdef_settings_release(&defaults);
 }
 END_TEST
@@ -715,6 +817,8 @@ files_suite(void)
 	tcase_set_timeout(t, 30);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, job_files_are_read_and_may_be_taken);
+	tcase_add_test(t, a_job_file_that_hangs_holds_up_nothing_else);
+	tcase_add_test(t, sections_are_sorted_over_all_files);
 	tcase_add_test(t, a_missing_directory_is_an_error_and_reads_nothing);
 	tcase_add_test(t, a_zone_that_does_not_exist_is_an_error);
 	tcase_add_test(t, text_is_parsed_as_a_file_is);

@@ -3,7 +3,7 @@
 # Changed job files are taken by themselves: quickly, whole, and without
 # losing a job that moves from one file to another.
 . "$(dirname "$0")/lib.sh"
-REWRITES=${REWRITES:-40}
+REWRITES=${REWRITES:-5}	# make soak-reload: 500
 
 # one NAME COMMAND: a section.
 one() {

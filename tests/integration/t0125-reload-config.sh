@@ -73,7 +73,8 @@ error_changes_nothing() {
 schedule = @manual
 command = true' | job b.ini
 	must_fail cc reload >"$T/out2" 2>&1
-	expect_match "$(cat "$T/out2")" 'nothing was reloaded'
+	expect_match "$(cat "$T/out2")" 'conf:2: \[daemon\] timezone: '
+	expect_match "$(cat "$T/out2")" 'conf:3: \[daemon\] workres: '
 	grep -q 'conf:2: \[daemon\] timezone' "$LOG"
 	grep -q 'conf:3: \[daemon\] workres' "$LOG"
 	expect_status 5 cc show b
