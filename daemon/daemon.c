@@ -677,6 +677,6 @@ daemon_check(const struct config *config, void (*report)(void *arg,
 		for (size_t j = 0; j < f->n_warnings; j++)
 			report(arg, f->warnings[j]);
 	}
-	jobfile_set_release(&jobs.set);
+	files_jobs_release(&jobs);
 	return errors;
 }
