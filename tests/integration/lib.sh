@@ -33,6 +33,19 @@ export TSAN_OPTIONS="log_path=$T/san/tsan:exitcode=99"
 # Marks what this test starts, through every fork and exec of ours.
 export CRONCTL_TEST_MARK=$T
 
+# A command that holds a job until a file is there; after ten minutes it gives
+# up, so that nothing is left for ever of a test that was killed.
+HOLD=$T/hold
+cat >"$HOLD" <<'SH'
+#!/bin/sh
+i=0
+until [ -e "$1" ] || [ $i -gt 3000 ] || [ ! -e "$0" ]; do
+	i=$((i + 1))
+	sleep 0.2
+done
+SH
+chmod 755 "$HOLD"
+
 n_tests=0
 n_failed=0
 
@@ -322,17 +335,17 @@ kill_daemon() {
 # that program.
 own_pids() {
 	local p comm
-	for p in /proc/[0-9]*; do
-		read -r comm <"$p/comm" || continue
-		[ -z "${1-}" ] || [ "$comm" = "${1:0:15}" ] || continue
-		[ "${p#/proc/}" = "$BASHPID" ] || [ "${p#/proc/}" = $$ ] &&
-			continue
-		case $comm in
-		cronctl-worker)
-			[[ $(readlink "$p/fd/2" "$p/fd/6") = *"$T/"* ]] ;;
-		*)
-			grep -qsF "$T" "$p/environ" "$p/cmdline" ;;
-		esac && echo "${p#/proc/}"
+	{
+		grep -lsF -e "$T" /proc/[0-9]*/environ /proc/[0-9]*/cmdline
+		find /proc/[0-9]*/fd/6 -lname "$T/*"
+	} 2>/dev/null | cut -d/ -f3 | sort -u |
+	    while read -r p; do
+		[ "$p" != "$$" ] && [ -e "/proc/$p/exe" ] || continue
+		if [ -n "${1-}" ]; then
+			read -r comm <"/proc/$p/comm" || continue
+			[ "$comm" = "${1:0:15}" ] || continue
+		fi
+		echo "$p"
 	done 2>/dev/null
 	return 0
 }

@@ -34,7 +34,7 @@ schedule = * * * * * *
 command = echo beat
 [long]
 schedule = @manual
-command = echo begun; until [ -e $T/go ]; do sleep 0.1; done; echo over; \\
+command = echo begun; $HOLD $T/go; echo over; \\
     echo over >$T/long-over
 [quick]
 schedule = @manual
@@ -43,7 +43,7 @@ command = sleep 1; echo x >>$T/quick-over
 [queued]
 schedule = * * * * * *
 overlap = queue
-command = until [ -e $T/go ]; do sleep 0.1; done; echo queued
+command = $HOLD $T/go; echo queued
 INI
 
 statuses() {

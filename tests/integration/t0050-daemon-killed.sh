@@ -16,7 +16,7 @@ write_jobs() {
 		cat <<-INI
 		command = echo \$\$ >>$T/pid/$i; i=0; \\
 		    while [ \$i -lt 300 ]; do i=\$((i+1)); echo $i line \$i; done; \\
-		    until [ -e $T/go-$((i % 2)) ]; do sleep 0.2; done; \\
+		    $HOLD $T/go-$((i % 2)); \\
 		    while [ \$i -lt 600 ]; do i=\$((i+1)); echo $i line \$i; done; \\
 		    exit $i
 		INI

@@ -42,7 +42,7 @@ no_ghost() {
 }
 
 while_it_runs() {
-	cc add runs @manual -- "until [ -e $T/go ]; do sleep 0.1; done; echo end"
+	cc add runs @manual -- "$HOLD $T/go; echo end"
 	cc run runs
 	expect_match "$(cc remove runs)" 'runs'
 	expect_status 5 cc show runs
@@ -54,7 +54,7 @@ while_it_runs() {
 
 while_it_runs_and_stop() {
 	rm "$T/go"
-	cc add stops @manual -- "until [ -e $T/go ]; do sleep 0.1; done"
+	cc add stops @manual -- "$HOLD $T/go"
 	cc run stops
 	cc remove stops --running=stop
 	wait_for 30 has_rows 1 stops state killed
@@ -63,7 +63,7 @@ while_it_runs_and_stop() {
 
 while_it_waits() {
 	cc add waits '* * * * * *' -o overlap=queue -- \
-	    "echo x >>$T/waits; until [ -e $T/go ]; do sleep 0.1; done"
+	    "echo x >>$T/waits; $HOLD $T/go"
 	wait_for 30 eval '[ "$(cc --json list waits | json waiting)" = 1 ]'
 	expect_equal "$(wc -l <"$T/waits")" 1
 	cc remove waits
@@ -79,7 +79,7 @@ while_it_waits() {
 # The same name again is another job, and the old one's run goes on.
 added_again() {
 	rm "$T/go"
-	cc add again @manual -- "until [ -e $T/go ]; do sleep 0.1; done"
+	cc add again @manual -- "$HOLD $T/go"
 	cc run again
 	cc remove again
 	cc add again @manual -- "echo new"
@@ -93,7 +93,7 @@ added_again() {
 # Removed and killed in between, the job stays removed and its run is kept.
 over_a_crash() {
 	rm "$T/go"
-	cc add crash @manual -- "until [ -e $T/go ]; do sleep 0.1; done; exit 4"
+	cc add crash @manual -- "$HOLD $T/go; exit 4"
 	cc run crash
 	cc remove crash
 	kill_daemon

@@ -7,16 +7,16 @@
 job jobs.ini <<INI
 [long-1]
 schedule = @manual
-command = echo begun; until [ -e $T/go ]; do sleep 0.1; done; echo end; exit 6
+command = echo begun; $HOLD $T/go; echo end; exit 6
 [long-2]
 schedule = @manual
-command = echo begun; until [ -e $T/go ]; do sleep 0.1; done; echo end; exit 7
+command = echo begun; $HOLD $T/go; echo end; exit 7
 [long-3]
 schedule = @manual
-command = echo begun; until [ -e $T/go ]; do sleep 0.1; done; echo end; exit 8
+command = echo begun; $HOLD $T/go; echo end; exit 8
 [long-4]
 schedule = @manual
-command = echo begun; until [ -e $T/go ]; do sleep 0.1; done; echo end; exit 9
+command = echo begun; $HOLD $T/go; echo end; exit 9
 INI
 
 live_pids() {

@@ -59,11 +59,8 @@ idle_after_runs() {
 	sleeps
 }
 idle_with_client() {
-	cc add waits @manual -- "until [ -e $T/go ]; do :; done"
-	cc add silent @manual -- 'exec 9<>"$FIFO"; read x <&9' >/dev/null \
-	    2>&1
 	mkfifo "$T/fifo"
-	cc add silent @manual --replace -o "env.FIFO=$T/fifo" -- \
+	cc add silent @manual -o "env.FIFO=$T/fifo" -- \
 	    'read x <"$FIFO"'
 	(cc run silent --wait >/dev/null; touch "$T/silent-over") &
 	wait_for 30 has_live_runs 1 silent
