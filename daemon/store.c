@@ -567,10 +567,11 @@ static void
 put_event(struct store *s, const struct event_row *row)
 {
 	struct event_row copy = *row;
+	char empty[] = "{}";
 
 	copy.serial = ++s->event_serial;
 	if (copy.body == NULL)
-		copy.body = (char []){ "{}" };
+		copy.body = empty;
 	put(s, FACT_EVENT, &copy);
 }
 

@@ -1241,7 +1241,10 @@ crash_child(int ack, int64_t number)
 		struct outcome_row o = an_outcome(number, OUTCOME_STARTED,
 		    REASON_NONE);
 		struct crash_ack *a = xcalloc(1, sizeof *a);
+		struct event_row e = { .at = number, .job_id = 7,
+		    .run_id = (uint64_t)number, .kind = EVENT_RUN_STARTED };
 
+		store_put_event(c.store, &e);
 		store_put_run(c.store, &run);
 		store_put_outcome(c.store, &o);
 		*a = (struct crash_ack){ &c, number };
@@ -1296,6 +1299,10 @@ START_TEST(what_was_acknowledged_survives_a_kill)
 		ck_assert_int_ge(runs, last);
 		/* Without a hole: the highest is as many as there are. */
 		ck_assert_int_eq(ask("SELECT max(id) FROM run"), runs);
+		/* Each with its event, numbered in the same order. */
+		ck_assert_int_eq(ask("SELECT count(*) FROM event"), runs);
+		ck_assert_int_eq(ask("SELECT count(*) FROM event"
+		    " WHERE seq <> run_id"), 0);
 		store_close(s);
 		first = runs + 1;
 	}
