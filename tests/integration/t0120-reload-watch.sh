@@ -107,8 +107,10 @@ folder_replaced() {
 	mv "$JOBS" "$JOBS.old"
 	wait_for 5 grep -q 'reload: .*nothing has changed' "$LOG"
 	expect_equal "$(id_of a)" "$id"
-	mkdir "$JOBS"
-	one a "echo in the new folder" | job a.ini
+	# Whole at once: an empty folder would mean that there are no jobs.
+	mkdir "$JOBS.new"
+	one a "echo in the new folder" >"$JOBS.new/a.ini"
+	mv "$JOBS.new" "$JOBS"
 	wait_for 5 has_command a "echo in the new folder"
 	expect_equal "$(id_of a)" "$id"
 	one a "echo again" | job a.ini
