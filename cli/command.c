@@ -47,6 +47,9 @@ command_global_options(void)
 	return global_options;
 }
 
+static void	print_error(const char *, const char *, va_list)
+		    __attribute__((format(printf, 2, 0)));
+
 /* One line on standard error, safe on a terminal. */
 static void
 print_error(const char *prefix, const char *fmt, va_list ap)

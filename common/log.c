@@ -76,6 +76,9 @@ log_level_name(enum log_level level)
 	return "log";
 }
 
+static void	log_write(enum log_level, const char *, const char *, va_list)
+		    __attribute__((format(printf, 3, 0)));
+
 static void
 log_write(enum log_level level, const char *subsystem, const char *fmt,
     va_list ap)

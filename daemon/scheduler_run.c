@@ -435,7 +435,7 @@ act(struct scheduler *s, struct run *run, enum run_event event)
 			lose(s, run, "its worker no longer knows of it");
 			break;
 		}
-		/* FALLTHROUGH */
+		__attribute__((fallthrough));
 	case RUN_RESEND:
 		send_again(s, run);
 		break;

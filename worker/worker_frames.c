@@ -137,7 +137,7 @@ act(struct worker *worker, struct connection *connection,
 		break;
 	case DISPATCH_LADDER:
 		run_stop(run, PROTOCOL_STOPPER_DAEMON);
-		/* FALLTHROUGH */
+		__attribute__((fallthrough));
 	case DISPATCH_TELL_STOPPING:
 		protocol_encode_numbers(&connection->out, PROTOCOL_STOPPING,
 		    id, 0);

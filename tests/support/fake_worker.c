@@ -120,7 +120,7 @@ on_start(struct fake *f, const struct frame *frame)
 		break;
 	case FAKE_FUTURE:
 		frame_end(&f->out, frame_begin(&f->out, TYPE_OF_TOMORROW));
-		/* FALLTHROUGH */
+		__attribute__((fallthrough));
 	default:
 		tell_started(f, run_id);
 	}
