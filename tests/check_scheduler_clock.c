@@ -233,6 +233,133 @@ START_TEST(clock_that_stays_behind_counts_as_set_back)
 }
 END_TEST
 
+/* --- reports of other schedulers --- */
+
+START_TEST(b037_minutes_go_on_after_two_hours_back)
+{
+	struct sim *sim = sim_new(T0);
+
+	sim_add(sim, "j", "schedule = * * * * *\noverlap = allow", NULL);
+	sim_run_to(sim, T0 + 30);
+	sim_set_wall(sim, (T0 + 2 * HOUR + 30) * USEC_PER_SEC);
+	sim_run_to(sim, T0 + 2 * HOUR + 61);
+	ck_assert_uint_eq(sim_count(sim, "j"), 2);
+	sim_set_wall(sim, (T0 + 61) * USEC_PER_SEC);
+	sim_run_to(sim, T0 + 120);
+	ck_assert_uint_eq(sim_count(sim, "j"), 3);
+	ck_assert_int_eq(sim->starts[2].tag.occurrence, T0 + 120);
+	sim_free(sim);
+}
+END_TEST
+
+START_TEST(b039_set_to_ten_seconds_before_midnight)
+{
+	struct sim *sim = sim_new(T0 + 12 * HOUR);
+
+	sim_add(sim, "j", "schedule = 0 0 * * *", NULL);
+	sim_set_wall(sim, (T0 + DAY - 10) * USEC_PER_SEC);
+	sim_run_to(sim, T0 + DAY - 1);
+	ck_assert_uint_eq(sim_count(sim, "j"), 0);
+	sim_run_to(sim, T0 + DAY);
+	ck_assert_uint_eq(sim_count(sim, "j"), 1);
+	sim_free(sim);
+}
+END_TEST
+
+/* Ten minutes in which the daemon does not run and no clock is set. */
+static void
+stall(struct sim *sim, int64_t us)
+{
+	sim->now.wall.us += us;
+	sim->now.boot.us += us;
+	sim->now.mono.us += us;
+	sim_tick(sim);
+}
+
+START_TEST(b040_ten_minutes_stopped_is_judged_job_by_job)
+{
+	static const char *const names[] = { "a", "b", "c", "d" };
+	struct sim *sim = sim_new(T0);
+
+	for (size_t i = 0; i < ROWS(names); i++)
+		sim_add(sim, names[i], "schedule = * * * * *", NULL);
+	stall(sim, (10 * 60 + 5) * USEC_PER_SEC);
+	end_all(sim);
+	/* The newest is on time; nine before it were missed. */
+	for (size_t i = 0; i < ROWS(names); i++)
+		ck_assert_str_eq(sim_ledger(sim, names[i]),
+		    "missed(overload)@60..540*9 started@600");
+	sim_run_to(sim, T0 + 660);
+	for (size_t i = 0; i < ROWS(names); i++) {
+		ck_assert_uint_eq(sim_count(sim, names[i]), 2);
+		sim_verify(sim, names[i], T0);
+	}
+	sim_free(sim);
+}
+END_TEST
+
+START_TEST(b042_suspended_hours_count)
+{
+	struct sim *sim = sim_new(T0);
+
+	sim_add(sim, "j", "schedule = 0 8 * * *", NULL);
+	sim_run_to(sim, T0 + HOUR);
+	sim_suspend(sim, (7 * HOUR - 1) * USEC_PER_SEC);
+	ck_assert_uint_eq(sim_count(sim, "j"), 0);
+	sim_run_to(sim, T0 + 8 * HOUR);
+	ck_assert_uint_eq(sim_count(sim, "j"), 1);
+	sim_free(sim);
+}
+END_TEST
+
+START_TEST(b043_state_of_tomorrow_blocks_nothing)
+{
+	struct sim *sim = sim_new(T0);
+	size_t before;
+
+	/* Stored a day ahead, with a run that no worker knows of any more. */
+	sim_add(sim, "j", "schedule = */10 * * * *", NULL);
+	watch(sim, DAY, 600);
+	sim_run_to(sim, T0 + DAY + 600);
+	ck_assert(!sim->starts[sim->n_starts - 1].over);
+	sim_crash(sim);
+	sim_restart(sim, T0);
+	scheduler_restore_behind(sim->scheduler, sim->image.mark,
+	    300 * USEC_PER_SEC);
+	scheduler_worker_dead(sim->scheduler, 1);
+	sim_settle(sim);
+	before = sim->n_starts;
+	stall(sim, 301 * USEC_PER_SEC);
+	ck_assert(!scheduler_clock_is_behind(sim->scheduler));
+	sim_run_to(sim, T0 + 600);
+	ck_assert_uint_eq(sim->n_starts, before + 1);
+	ck_assert_int_eq(sim->starts[before].tag.occurrence, T0 + 600);
+	sim_free(sim);
+}
+END_TEST
+
+START_TEST(b045_woken_early_starts_nothing_and_each_second_once)
+{
+	struct sim *sim = sim_new(T0);
+
+	sim_add(sim, "j", "schedule = * * * * * *\noverlap = allow\n"
+	    "max_running = 100", NULL);
+	for (int64_t s = 1; s <= 60; s++) {
+		/* 1 ms early, twice; then due; then again in that second. */
+		stall(sim, T0 * USEC_PER_SEC + s * USEC_PER_SEC -
+		    USEC_PER_MSEC - sim->now.wall.us);
+		stall(sim, 999);
+		ck_assert_uint_eq(sim->n_starts, (size_t)(s - 1));
+		stall(sim, 1);
+		ck_assert_uint_eq(sim->n_starts, (size_t)s);
+		stall(sim, 5 * USEC_PER_MSEC);
+		ck_assert_uint_eq(sim->n_starts, (size_t)s);
+		ck_assert_int_eq(sim->starts[s - 1].tag.occurrence, T0 + s);
+	}
+	sim_free(sim);
+}
+END_TEST
+
 Suite *
 check_scheduler_clock_suite(void)
 {
@@ -247,6 +374,14 @@ check_scheduler_clock_suite(void)
 	tcase_add_test(tc, waiting_runs_are_untouched_by_a_step);
 	tcase_add_test(tc, schedules_wait_for_a_clock_that_catches_up);
 	tcase_add_test(tc, clock_that_stays_behind_counts_as_set_back);
+	suite_add_tcase(s, tc);
+	tc = tcase_create("reports");
+	tcase_add_test(tc, b037_minutes_go_on_after_two_hours_back);
+	tcase_add_test(tc, b039_set_to_ten_seconds_before_midnight);
+	tcase_add_test(tc, b040_ten_minutes_stopped_is_judged_job_by_job);
+	tcase_add_test(tc, b042_suspended_hours_count);
+	tcase_add_test(tc, b043_state_of_tomorrow_blocks_nothing);
+	tcase_add_test(tc, b045_woken_early_starts_nothing_and_each_second_once);
 	suite_add_tcase(s, tc);
 	return s;
 }
