@@ -159,8 +159,8 @@ const struct command command_reload = {
 	.help = "Reads cronctld.conf and the job files; an error in the "
 	    "configuration changes nothing at all.  Changes are shown as "
 	    "+ added, ~ changed, - removed.  A file with an error keeps its "
-	    "last good version in force, and the exit status is 1; the other files are taken.  Runs that are live are "
-	    "not touched.",
+	    "last good version in force, and the exit status is 1; the "
+	    "other files are taken.  Runs that are live are not touched.",
 	.options = options,
 	.exec = exec,
 };
