@@ -195,6 +195,26 @@ START_TEST(a_number_that_is_not_there_yet_is_refused)
 }
 END_TEST
 
+/* Some more than the limit: the oldest go, and who asks for them is told. */
+START_TEST(the_oldest_go_and_are_told_as_lost)
+{
+	struct message *m;
+	const struct message *result;
+	int64_t next;
+
+	for (int i = 0; i < 3; i++)
+		put_many(STORE_EVENTS_KEPT / 3 + 1000);
+	put_many(1);
+	m = rig_ask(rig, "events.follow", "{\"from\":1}");
+	result = message_get(m, "result");
+	next = message_get_integer(result, "next", 0);
+	ck_assert_int_eq(next, message_get_integer(result, "newest", 0) -
+	    STORE_EVENTS_KEPT + 1);
+	ck_assert_int_eq(message_get_integer(result, "lost", 0), next - 1);
+	message_free(m);
+}
+END_TEST
+
 /* Twice, in one commit or later, is once; a final state is not undone. */
 START_TEST(a_run_is_told_of_once)
 {
@@ -278,6 +298,7 @@ events_suite(void)
 	tcase_add_test(tc,
 	    a_reader_that_sleeps_holds_up_nobody_and_misses_nothing);
 	tcase_add_test(tc, a_number_that_is_not_there_yet_is_refused);
+	tcase_add_test(tc, the_oldest_go_and_are_told_as_lost);
 	tcase_add_test(tc, a_run_is_told_of_once);
 	tcase_add_test(tc, kill_stops_and_a_signal_only_signals);
 	tcase_add_test(tc, kill_refuses);
