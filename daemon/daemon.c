@@ -5,7 +5,7 @@
  *	instance	directories and locks: from here on we are alone
  *	store		what the daemon before us knew
  *	helpers		files, query, names; the store's thread
- *	workers, scheduler, reload, loop, control
+ *	workers, orphans, scheduler, reload, loop, control
  *	recover		jobs, runs and waiting occurrences from the store
  *	reload		what the job files say now
  *	workers_begin	those that are left tell; the others are started
@@ -37,6 +37,8 @@
 #include "daemon/jobtable.h"
 #include "daemon/loop.h"
 #include "daemon/names.h"
+#include "daemon/orphan_link.h"
+#include "daemon/orphans.h"
 #include "daemon/query.h"
 #include "daemon/recover.h"
 #include "daemon/reload.h"
@@ -65,6 +67,8 @@ struct daemon {
 	struct scheduler	*scheduler;
 	struct reload		*reload;
 	struct workers		*workers;
+	struct orphans		*orphans;	/* runs of dead workers */
+	struct orphan_link	 orphan_link;	/* their callbacks */
 	struct loop		*loop;
 	struct control		*control;
 	int			 program_fd;	/* the worker program */
@@ -94,7 +98,8 @@ op_stop(void *arg, uint64_t worker, uint64_t run_id)
 {
 	struct daemon *d = arg;
 
-	if (!workers_stop_run(d->workers, worker, run_id))
+	if (!orphans_stop(d->orphans, run_id) &&
+	    !workers_stop_run(d->workers, worker, run_id))
 		log_warning(SUBSYSTEM, "run=%llu can't be stopped now: "
 		    "worker %llu does not answer", (unsigned long long)run_id,
 		    (unsigned long long)worker);
@@ -113,7 +118,26 @@ op_signal(void *arg, uint64_t worker, uint64_t run_id, int number)
 {
 	struct daemon *d = arg;
 
-	return workers_signal_run(d->workers, worker, run_id, number);
+	return orphans_signal(d->orphans, run_id, number) ||
+	    workers_signal_run(d->workers, worker, run_id, number);
+}
+
+/* A run of an earlier boot has no process: numbers mean others now. */
+static bool
+is_of_earlier_boot(const struct daemon *d, uint64_t run_id)
+{
+	return run_id < d->image.next_run_id && (d->image.boot_id == NULL ||
+	    strcmp(d->image.boot_id, instance_boot_id(d->instance)) != 0);
+}
+
+static const char *
+op_orphan(void *arg, const struct scheduler_orphan *orphan)
+{
+	struct daemon *d = arg;
+
+	if (is_of_earlier_boot(d, orphan->run_id))
+		return "the machine was started anew";
+	return orphan_link_take(d->orphans, orphan);
 }
 
 /* --- workers to scheduler --- */
@@ -203,6 +227,14 @@ put_started(struct daemon *d)
 }
 
 static void
+on_child_ended(void *arg, pid_t pid, uint64_t starttime, int status,
+    const struct rusage *usage)
+{
+	orphans_child_ended(((struct daemon *)arg)->orphans, pid, starttime,
+	    status, usage);
+}
+
+static void
 on_settled(void *arg)
 {
 	struct daemon *d = arg;
@@ -226,6 +258,7 @@ static const struct workers_callbacks callbacks_of = {
 	.refused = on_refused,
 	.unknown = on_unknown,
 	.dead = on_dead,
+	.child_ended = on_child_ended,
 	.settled = on_settled,
 };
 
@@ -376,8 +409,14 @@ on_files_changed(void *arg, const struct jobdir_change *change)
 static void
 make_scheduler(struct daemon *d)
 {
-	const struct scheduler_ops ops = { op_start, op_stop, op_ack,
-	    op_signal, d };
+	const struct scheduler_ops ops = {
+		.start = op_start,
+		.stop = op_stop,
+		.ack = op_ack,
+		.signal = op_signal,
+		.orphan = op_orphan,
+		.arg = d,
+	};
 	const struct scheduler_observer observer = { on_run_ended, d };
 	const struct scheduler_options o = {
 		.store = d->store,
@@ -455,6 +494,8 @@ make_loop(struct daemon *d, struct error *err)
 	callbacks.arg = d;
 	d->workers = workers_new(&w);
 	raise_descriptors();
+	d->orphan_link = (struct orphan_link){ d->scheduler, d->workers };
+	d->orphans = orphan_link_new(&d->orphan_link, d->base, d->program_fd);
 	parts.workers = d->workers;
 	d->loop = loop_new(&parts, err);
 	return d->loop != NULL ? 0 : -1;
@@ -493,9 +534,9 @@ make_control(struct daemon *d, struct error *err)
 	return 0;
 }
 
-/* Runs whose worker has left nothing at all, as after a boot: it is dead. */
+/* Runs whose worker has left nothing at all: it has been dead for long. */
 static void
-lose_runs_of_nobody(struct daemon *d)
+orphan_runs_of_nobody(struct daemon *d)
 {
 	for (size_t i = 0; i < d->image.n_runs; i++)
 		if (!workers_is_unsettled(d->workers,
@@ -548,7 +589,7 @@ take_over(struct daemon *d, struct error *err)
 		return -1;
 	r = workers_begin(d->workers, &left, &d->context, err);
 	files_left_workers_release(&left);
-	lose_runs_of_nobody(d);
+	orphan_runs_of_nobody(d);
 	store_flush(d->store);
 	return r;
 }
@@ -611,6 +652,7 @@ finish(struct daemon *d, bool clean)
 	if (d->store != NULL)
 		store_close(d->store);
 	workers_free(d->workers);
+	orphans_free(d->orphans);
 	loop_free(d->loop);
 	reload_free(d->reload);
 	scheduler_free(d->scheduler);

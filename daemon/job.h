@@ -21,6 +21,7 @@ enum run_phase {
 	RUN_PHASE_UNSETTLED,	/* from the store; its worker has not told yet */
 	RUN_PHASE_SENT,		/* START is on its way */
 	RUN_PHASE_CONFIRMED,	/* the worker has it */
+	RUN_PHASE_ORPHANED,	/* its worker is dead, its process watched */
 	RUN_PHASE_ENDED,	/* over; its row is on the way to the disk */
 	RUN_PHASES
 };
@@ -33,6 +34,8 @@ struct run {
 	bool			 stop_sent;	/* a stop ladder was asked for */
 	int64_t			 asked_by;	/* uid that had it stopped; -1 */
 	bool			 holding;	/* counted in job->holds */
+	int64_t			 begun;		/* monotonic us: its command
+						 * began; 0: not known */
 	bool			 unsent;	/* refused: to go to another worker */
 	TAILQ_ENTRY(run)	 of_job;	/* in job->runs while live */
 	struct run		*hash_next;	/* in the scheduler's table */

@@ -17,7 +17,8 @@ static const enum run_action actions[RUN_PHASES][RUN_EVENTS] = {
 		[RUN_EVENT_TOO_LATE] = RUN_REFUSE,
 		[RUN_EVENT_REFUSED] = RUN_REJUDGE,
 		[RUN_EVENT_UNLISTED] = RUN_REJUDGE,
-		[RUN_EVENT_DEAD] = RUN_LOSE,
+		[RUN_EVENT_DEAD] = RUN_ORPHAN,
+		[RUN_EVENT_GONE] = RUN_IGNORE,
 		[RUN_EVENT_COMMITTED] = RUN_IGNORE,
 	},
 	[RUN_PHASE_SENT] = {
@@ -27,7 +28,8 @@ static const enum run_action actions[RUN_PHASES][RUN_EVENTS] = {
 		[RUN_EVENT_TOO_LATE] = RUN_REFUSE,
 		[RUN_EVENT_REFUSED] = RUN_RESEND,
 		[RUN_EVENT_UNLISTED] = RUN_REJUDGE,
-		[RUN_EVENT_DEAD] = RUN_LOSE,
+		[RUN_EVENT_DEAD] = RUN_ORPHAN,
+		[RUN_EVENT_GONE] = RUN_IGNORE,
 		[RUN_EVENT_COMMITTED] = RUN_IGNORE,
 	},
 	[RUN_PHASE_CONFIRMED] = {
@@ -37,7 +39,23 @@ static const enum run_action actions[RUN_PHASES][RUN_EVENTS] = {
 		[RUN_EVENT_TOO_LATE] = RUN_IGNORE,
 		[RUN_EVENT_REFUSED] = RUN_IGNORE,
 		[RUN_EVENT_UNLISTED] = RUN_LOSE,
-		[RUN_EVENT_DEAD] = RUN_LOSE,
+		[RUN_EVENT_DEAD] = RUN_ORPHAN,
+		[RUN_EVENT_GONE] = RUN_IGNORE,
+		[RUN_EVENT_COMMITTED] = RUN_IGNORE,
+	},
+	/*
+	 * What may still come is old news, but for an end: the first one
+	 * known counts.
+	 */
+	[RUN_PHASE_ORPHANED] = {
+		[RUN_EVENT_LISTED] = RUN_IGNORE,
+		[RUN_EVENT_STARTED] = RUN_IGNORE,
+		[RUN_EVENT_ENDED] = RUN_FINISH,
+		[RUN_EVENT_TOO_LATE] = RUN_IGNORE,
+		[RUN_EVENT_REFUSED] = RUN_IGNORE,
+		[RUN_EVENT_UNLISTED] = RUN_IGNORE,
+		[RUN_EVENT_DEAD] = RUN_IGNORE,
+		[RUN_EVENT_GONE] = RUN_FINISH,
 		[RUN_EVENT_COMMITTED] = RUN_IGNORE,
 	},
 	[RUN_PHASE_ENDED] = {
@@ -48,6 +66,7 @@ static const enum run_action actions[RUN_PHASES][RUN_EVENTS] = {
 		[RUN_EVENT_REFUSED] = RUN_IGNORE,
 		[RUN_EVENT_UNLISTED] = RUN_IGNORE,
 		[RUN_EVENT_DEAD] = RUN_IGNORE,
+		[RUN_EVENT_GONE] = RUN_IGNORE,
 		[RUN_EVENT_COMMITTED] = RUN_FORGET,
 	},
 };
@@ -65,6 +84,7 @@ run_phase_name(enum run_phase phase)
 		[RUN_PHASE_UNSETTLED] = "unsettled",
 		[RUN_PHASE_SENT] = "sent",
 		[RUN_PHASE_CONFIRMED] = "confirmed",
+		[RUN_PHASE_ORPHANED] = "orphaned",
 		[RUN_PHASE_ENDED] = "ended",
 	};
 
@@ -82,6 +102,7 @@ run_event_name(enum run_event event)
 		[RUN_EVENT_REFUSED] = "refused",
 		[RUN_EVENT_UNLISTED] = "unlisted",
 		[RUN_EVENT_DEAD] = "dead",
+		[RUN_EVENT_GONE] = "gone",
 		[RUN_EVENT_COMMITTED] = "committed",
 	};
 
@@ -99,6 +120,7 @@ run_action_name(enum run_action action)
 		[RUN_RESEND] = "resend",
 		[RUN_REJUDGE] = "rejudge",
 		[RUN_LOSE] = "lose",
+		[RUN_ORPHAN] = "orphan",
 		[RUN_FORGET] = "forget",
 	};
 

@@ -18,6 +18,7 @@ enum run_event {
 	RUN_EVENT_REFUSED,	/* the worker refused it for another reason */
 	RUN_EVENT_UNLISTED,	/* the worker's list is over without it */
 	RUN_EVENT_DEAD,		/* the worker is dead, its spool read */
+	RUN_EVENT_GONE,		/* an orphan's process has ended */
 	RUN_EVENT_COMMITTED,	/* the row of its end is on disk */
 	RUN_EVENTS
 };
@@ -31,6 +32,8 @@ enum run_action {
 	RUN_REJUDGE,	/* was on its way when the daemon died, never started:
 			 * start if not too late, else as RUN_REFUSE */
 	RUN_LOSE,	/* record as lost -> ENDED */
+	RUN_ORPHAN,	/* its process may live: watch it -> ORPHANED; if there
+			 * is nothing to watch, as RUN_LOSE */
 	RUN_FORGET	/* acknowledge, tell who waits -> gone */
 };
 

@@ -23,6 +23,18 @@
  */
 struct scheduler;
 
+/* A run that has lost its worker. */
+struct scheduler_orphan {
+	uint64_t	 run_id;
+	pid_t		 pid;		/* 0: not known */
+	uint64_t	 starttime;	/* of the pid */
+	int64_t		 stop_at;	/* monotonic us: its timeout; or
+					 * INT64_MAX */
+	int64_t		 stop_grace;	/* us */
+	int		 stop_signal;	/* first step of the ladder */
+	bool		 stopping;	/* a stop was asked for already */
+};
+
 /* The seam to the workers; tests give their own. */
 struct scheduler_ops {
 	/* Sends START; false when no worker takes more.  not_this: a worker
@@ -34,6 +46,12 @@ struct scheduler_ops {
 	/* To its process group; false when its worker can't be told now. */
 	bool	(*signal)(void *arg, uint64_t worker, uint64_t run_id,
 		    int number);
+	/*
+	 * The worker of a run is dead, its process may live: to be watched
+	 * until scheduler_orphan_ended; stop goes on working for it.  NULL:
+	 * done; else why there is nothing to watch, a sentence.
+	 */
+	const char *(*orphan)(void *arg, const struct scheduler_orphan *);
 	void	*arg;
 };
 
@@ -194,6 +212,12 @@ void	scheduler_run_refused(struct scheduler *, uint64_t worker,
 void	scheduler_run_unknown(struct scheduler *, uint64_t worker,
 	    uint64_t run_id);
 void	scheduler_worker_dead(struct scheduler *, uint64_t worker);
+/* Of a run given to ops.orphan: its pid is known now, its command runs. */
+void	scheduler_orphan_found(struct scheduler *,
+	    const struct protocol_started *);
+/* It is over; the tag says nothing but the run id. */
+void	scheduler_orphan_ended(struct scheduler *,
+	    const struct protocol_ended *);
 
 /* --- start and end --- */
 

@@ -17,6 +17,7 @@
  *	scheduler_kill.c	runs that somebody wants ended
  *	scheduler_start.c	sending a run to a worker
  *	scheduler_run.c		what workers tell of runs
+ *	scheduler_orphan.c	runs that have lost their worker
  *	scheduler_job.c		definitions coming, changing and going
  *	scheduler_restore.c	taking over what the store knew
  */
@@ -188,6 +189,10 @@ struct run *run_add(struct scheduler *, const struct run_row *,
 void	run_stop(struct scheduler *, struct run *, int64_t by_uid);
 struct job *run_job_of(const struct scheduler *, int64_t job_id,
 	    const char *name);
+/* It is over, and how: frees its slot, is acknowledged after the commit. */
+void	run_end(struct scheduler *, struct run *,
+	    const struct protocol_ended *);
+void	run_lose(struct scheduler *, struct run *, const char *why);
 /* Those that were refused, to another worker. */
 void	run_send_unsent(struct scheduler *);
 void	run_free_all(struct scheduler *);
@@ -205,6 +210,15 @@ int64_t	pause_until(const struct scheduler *, const struct job *);
 void	pause_end_all(struct scheduler *, int64_t by_uid);
 void	pause_decide_at_stop(struct scheduler *);
 void	pause_free(struct pause_row *);
+
+/* --- scheduler_orphan.c --- */
+/*
+ * When its command began, on the monotonic clock: by the wall clock, unless
+ * that was asked before.
+ */
+int64_t	orphan_begun(const struct scheduler *, const struct run *);
+/* Its worker is dead: watched from here on, or lost. */
+void	orphan_run(struct scheduler *, struct run *);
 
 /* --- scheduler_restore.c --- */
 /* A worker told of this occurrence: it is decided. */

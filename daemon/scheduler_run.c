@@ -291,8 +291,30 @@ row_of_end(struct run_row *row, const struct protocol_ended *end)
 	row->output_dropped = end->output_dropped;
 }
 
+/* Of a run that was killed, by whom; a daemon since may not know. */
 static void
-lose(struct scheduler *s, struct run *run, const char *why)
+say_who(struct run *run)
+{
+	if (run->row.state != RUN_KILLED || run->asked_by < 0 ||
+	    run->row.detail != NULL)
+		return;
+	run->row.detail = xasprintf("killed by uid %" PRId64, run->asked_by);
+}
+
+void
+run_end(struct scheduler *s, struct run *run, const struct protocol_ended *end)
+{
+	bool began = run->row.state == RUN_RUNNING;
+
+	row_of_end(&run->row, end);
+	if (!began && run->row.started != 0)
+		events_put_run(s->store, EVENT_RUN_STARTED, &run->row);
+	say_who(run);
+	finish(s, run);
+}
+
+void
+run_lose(struct scheduler *s, struct run *run, const char *why)
 {
 	run->row.state = RUN_LOST;
 	run->row.ended = s->now.wall.us;
@@ -382,7 +404,7 @@ send_again(struct scheduler *s, struct run *run)
 		if (run->row.occurrence != INT64_MIN)
 			drop(s, run);
 		else
-			lose(s, run, "no worker started it");
+			run_lose(s, run, "no worker started it");
 		return;
 	}
 	if (!resend(s, run)) {
@@ -428,11 +450,11 @@ act(struct scheduler *s, struct run *run, enum run_event event)
 		if (run->row.occurrence != INT64_MIN)
 			drop(s, run);
 		else
-			lose(s, run, "no worker started it in time");
+			run_lose(s, run, "no worker started it in time");
 		break;
 	case RUN_REJUDGE:
 		if (run->row.state == RUN_RUNNING) {
-			lose(s, run, "its worker no longer knows of it");
+			run_lose(s, run, "its worker no longer knows of it");
 			break;
 		}
 		__attribute__((fallthrough));
@@ -440,8 +462,10 @@ act(struct scheduler *s, struct run *run, enum run_event event)
 		send_again(s, run);
 		break;
 	case RUN_LOSE:
-		lose(s, run, event == RUN_EVENT_DEAD ? "its worker died" :
-		    "its worker no longer knows of it");
+		run_lose(s, run, "its worker no longer knows of it");
+		break;
+	case RUN_ORPHAN:
+		orphan_run(s, run);
 		break;
 	}
 }
@@ -501,6 +525,7 @@ set_running(struct scheduler *s, struct run *run, pid_t pid,
 	run->row.pid = pid;
 	run->row.starttime = starttime;
 	run->row.started = started;
+	run->begun = orphan_begun(s, run);
 	if (run->row.cause == RUN_CAUSE_SCHEDULE && run->row.queued == 0)
 		latency_add(&s->late, started - run->row.due);
 	log_info(SUBSYSTEM, "job=%s run=%" PRIu64 " started pid=%d cause=%s "
@@ -540,32 +565,15 @@ scheduler_run_started(struct scheduler *s, uint64_t worker,
 	    started->started);
 }
 
-/* Of a run that was killed, by whom; a daemon since may not know. */
-static void
-say_who(struct run *run)
-{
-	if (run->row.state != RUN_KILLED || run->asked_by < 0 ||
-	    run->row.detail != NULL)
-		return;
-	run->row.detail = xasprintf("killed by uid %" PRId64, run->asked_by);
-}
-
 void
 scheduler_run_ended(struct scheduler *s, uint64_t worker,
     const struct protocol_ended *ended)
 {
 	struct run *run = find_or_adopt(s, worker, &ended->tag);
-	bool began;
 
 	scheduler_touch(s);
-	if (run_state_action(run->phase, RUN_EVENT_ENDED) != RUN_FINISH)
-		return;
-	began = run->row.state == RUN_RUNNING;
-	row_of_end(&run->row, ended);
-	if (!began && run->row.started != 0)
-		events_put_run(s->store, EVENT_RUN_STARTED, &run->row);
-	say_who(run);
-	finish(s, run);
+	if (run_state_action(run->phase, RUN_EVENT_ENDED) == RUN_FINISH)
+		run_end(s, run, ended);
 }
 
 void
@@ -579,7 +587,7 @@ scheduler_run_refused(struct scheduler *s, uint64_t worker, uint64_t run_id,
 		return;
 	if (why == PROTOCOL_REFUSED_BAD) {
 		run->row.stage = PROTOCOL_STAGE_FORK;
-		lose(s, run, "its worker could not read the request");
+		run_lose(s, run, "its worker could not read the request");
 		return;
 	}
 	act(s, run, why == PROTOCOL_REFUSED_TOO_LATE ? RUN_EVENT_TOO_LATE :
@@ -607,7 +615,8 @@ for_runs_of(struct scheduler *s, uint64_t worker, bool confirmed_too,
 	for (size_t i = 0; i < SCHEDULER_RUN_BUCKETS; i++) {
 		for (run = s->runs[i]; run != NULL; run = next) {
 			next = run->hash_next;
-			if (run->row.worker == worker && (confirmed_too ||
+			if (run->row.worker == worker && !run->unsent &&
+			    (confirmed_too ||
 			    run->phase != RUN_PHASE_CONFIRMED))
 				act(s, run, event);
 		}

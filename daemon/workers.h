@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "common/error.h"
@@ -44,9 +45,13 @@ struct workers_callbacks {
 	/* The worker answers STOP or SIGNAL for a run it doesn't have. */
 	void	(*unknown)(void *arg, uint64_t worker, uint64_t run_id);
 	/* It is dead, and all its spool held has been given to ended.  What
-	 * it still had is lost.  To be answered by workers_forget when that
+	 * it still had has lost its worker.  To be answered by workers_forget when that
 	 * is on disk. */
 	void	(*dead)(void *arg, uint64_t worker);
+	/* A child that is no worker has ended: it came to us from a dead
+	 * one.  From within workers_reap.  May be NULL. */
+	void	(*child_ended)(void *arg, pid_t, uint64_t starttime,
+		    int status, const struct rusage *);
 	/* At first attachment of every worker known at start: all lists are
 	 * in, or given up on.  Once. */
 	void	(*settled)(void *arg);
@@ -114,6 +119,8 @@ void		 workers_drain(struct workers *);
 void		 workers_flush(struct workers *);
 /* Reaps children; called on SIGCHLD. */
 void		 workers_reap(struct workers *);
+/* Whether that child of ours is a worker. */
+bool		 workers_is_worker(const struct workers *, pid_t);
 /* When the next deadline (an answer, a stuck worker) is; boottime us. */
 int64_t		 workers_deadline(const struct workers *);
 void		 workers_check_deadlines(struct workers *, struct boottime);

@@ -351,8 +351,9 @@ tell_dead(struct workers_one *one)
 	one->spool = NULL;
 	name_of(one, name);
 	if (one->was_up && !one->draining)
-		log_warning("workers", "%s is dead; runs it had are lost "
-		    "except %zu results that it kept", name, n);
+		log_warning("workers", "%s is dead; %zu results that it kept "
+		    "were taken, runs that were not over are watched to their "
+		    "end", name, n);
 	else
 		log_debug("workers", "%s is dead, %zu results kept", name, n);
 	one->runs.n = 0;

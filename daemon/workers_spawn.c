@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/process.h"
 #include "common/xmalloc.h"
 #include "daemon/workers_internal.h"
 
@@ -387,23 +388,56 @@ say_end(const struct workers_one *one, pid_t pid, int status)
 		    (long)pid);
 }
 
-/* What is no worker came to us from a dead one: left behind by its jobs. */
+static struct workers_one *
+find_child(const struct workers *ws, pid_t pid)
+{
+	for (size_t i = 0; i < ws->n; i++) {
+		if (ws->v[i]->is_child && ws->v[i]->pid == pid)
+			return ws->v[i];
+	}
+	return NULL;
+}
+
+bool
+workers_is_worker(const struct workers *ws, pid_t pid)
+{
+	return find_child(ws, pid) != NULL;
+}
+
+/* A dead child, still a zombie, so that nobody else has its number; or 0. */
+static pid_t
+next_dead(void)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+		return 0;
+	return info.si_pid;
+}
+
+/* What is no worker came to us from a dead one, with its jobs' processes. */
 void
 workers_reap(struct workers *ws)
 {
+	const struct workers_callbacks *cb = &ws->callbacks;
 	struct workers_one *one;
+	struct process_stat st;
+	struct rusage usage;
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		one = NULL;
-		for (size_t i = 0; i < ws->n; i++) {
-			if (ws->v[i]->is_child && ws->v[i]->pid == pid)
-				one = ws->v[i];
+	while ((pid = next_dead()) != 0) {
+		if (process_read(pid, &st) != 0)
+			st.starttime = 0;
+		if (wait4(pid, &status, WNOHANG, &usage) != pid)
+			return;
+		one = find_child(ws, pid);
+		if (one != NULL) {
+			say_end(one, pid, status);
+			workers_life_exited(one);
+		} else if (cb->child_ended != NULL) {
+			cb->child_ended(cb->arg, pid, st.starttime, status,
+			    &usage);
 		}
-		if (one == NULL)
-			continue;
-		say_end(one, pid, status);
-		workers_life_exited(one);
 	}
 }

@@ -9,7 +9,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 
 doors='
-libevent|#include <event2/|daemon/loop.* daemon/timers.* daemon/helper.* daemon/control.* daemon/client.* daemon/workers.* daemon/jobdir_watch.*
+libevent|#include <event2/|daemon/loop.* daemon/timers.* daemon/helper.* daemon/control.* daemon/client.* daemon/workers.* daemon/orphans.* daemon/jobdir_watch.*
 SQLite|#include <sqlite3\.h>|daemon/store*.* daemon/query.*
 threads|#include <pthread\.h>|daemon/helper.* worker/output.*
 fork, exec, wait|(^|[^A-Za-z0-9_.>])(fork|vfork|execve|execv|execvp|execle|execl|execlp|posix_spawnp?|waitid|waitpid|wait3|wait4|system|popen)\(|worker/spawn.* daemon/workers.*

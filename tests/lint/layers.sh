@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 layers='
 common  1   xmalloc error strbuf utf8 nearest base64 outputfile
-common  2   log duration timestamp hash
+common  2   log duration timestamp hash process
 common  3   zone zone_* cronexpr cronexpr_* message message_* frame inifile timearg host_id
 common  4   schedule schedule_* protocol protocol_*
 common  5   jobdef jobdef_*
@@ -20,11 +20,11 @@ worker  9   run run_*
 worker  10  worker worker_*
 worker  11  main
 daemon  7   config config_* clock heap latency policy timers access instance helper
-daemon  8   store store_* query query_* files files_* names logger workers workers_*
+daemon  8   store store_* query query_* files files_* names logger workers workers_* orphans orphans_*
 daemon  9   job
 daemon  10  jobtable run_state
 daemon  11  ledger events
-daemon  12  scheduler scheduler_* recover recover_*
+daemon  12  scheduler scheduler_* recover recover_* orphan_link
 daemon  13  reload reload_* jobdir_watch
 daemon  14  client
 daemon  15  control_*

@@ -90,6 +90,14 @@ op_ack(void *arg, uint64_t worker, uint64_t run_id)
 	(void)run_id;
 }
 
+static const char *
+op_orphan(void *arg, const struct scheduler_orphan *orphan)
+{
+	(void)arg;
+	(void)orphan;
+	return "its worker died";
+}
+
 static void
 on_run_ended(void *arg, const struct run_row *row)
 {
@@ -182,8 +190,14 @@ make_helpers(struct rig *rig)
 static void
 make_scheduler(struct rig *rig)
 {
-	const struct scheduler_ops ops = { op_start, op_stop, op_ack,
-	    op_signal, rig };
+	const struct scheduler_ops ops = {
+		.start = op_start,
+		.stop = op_stop,
+		.ack = op_ack,
+		.signal = op_signal,
+		.orphan = op_orphan,
+		.arg = rig,
+	};
 	const struct scheduler_observer observer = { on_run_ended, rig };
 	const struct scheduler_options options = {
 		.store = rig->store,

@@ -111,6 +111,18 @@ op_ack(void *arg, uint64_t worker, uint64_t run_id)
 		st->acked = true;
 }
 
+static const char *
+op_orphan(void *arg, const struct scheduler_orphan *orphan)
+{
+	struct sim *sim = arg;
+	struct sim_start *st = find_start(sim, orphan->run_id);
+
+	ck_assert_ptr_nonnull(st);
+	st->orphan = *orphan;
+	st->orphaned = sim->watches;
+	return sim->watches ? NULL : "its worker died";
+}
+
 /* --- making it --- */
 
 static void
@@ -128,7 +140,12 @@ static void
 make_scheduler(struct sim *sim)
 {
 	const struct scheduler_ops ops = {
-		op_start, op_stop, op_ack, op_signal, sim
+		.start = op_start,
+		.stop = op_stop,
+		.ack = op_ack,
+		.signal = op_signal,
+		.orphan = op_orphan,
+		.arg = sim,
 	};
 	const struct scheduler_options o = {
 		.store = sim->store,
@@ -479,6 +496,45 @@ sim_refused(struct sim *sim, size_t i, enum protocol_refusal why)
 	scheduler_run_refused(sim->scheduler, sim->starts[i].worker,
 	    sim->starts[i].run_id, why);
 	sim_tick(sim);
+}
+
+void
+sim_worker_dead(struct sim *sim, size_t i)
+{
+	scheduler_worker_dead(sim->scheduler, sim->starts[i].worker);
+	sim_tick(sim);
+}
+
+static void
+orphan_end(struct sim *sim, size_t i, struct protocol_ended *e)
+{
+	struct sim_start *st = &sim->starts[i];
+
+	e->tag.run_id = st->run_id;
+	e->stopper = st->stop_asked ? PROTOCOL_STOPPER_DAEMON :
+	    PROTOCOL_STOPPER_NONE;
+	e->ended = sim->now.wall.us;
+	st->over = true;
+	scheduler_orphan_ended(sim->scheduler, e);
+	sim_tick(sim);
+}
+
+void
+sim_orphan_exited(struct sim *sim, size_t i, int code)
+{
+	struct protocol_ended e = {
+		.how = PROTOCOL_END_EXITED, .code = code
+	};
+
+	orphan_end(sim, i, &e);
+}
+
+void
+sim_orphan_lost(struct sim *sim, size_t i)
+{
+	struct protocol_ended e = { .how = PROTOCOL_END_LOST };
+
+	orphan_end(sim, i, &e);
 }
 
 size_t

@@ -32,6 +32,8 @@ struct sim_start {
 	int		signal;		/* the last one sent; 0: none */
 	bool		acked;
 	bool		over;		/* the test has ended it */
+	bool		orphaned;	/* given to be watched */
+	struct scheduler_orphan orphan;	/* as it was given then */
 };
 
 struct sim {
@@ -45,6 +47,7 @@ struct sim {
 	struct sim_start	 starts[SIM_STARTS_MAX]; /* in order */
 	size_t			 n_starts;
 	bool			 no_worker;	/* start() finds none */
+	bool			 watches;	/* orphan() has what to watch */
 	bool			 frozen;	/* a crash goes back to .frozen */
 	size_t			 max_running;
 	int64_t			 era_start[SIM_ERAS_MAX]; /* wall us; [0]: era 1 */
@@ -78,6 +81,11 @@ void		 sim_started(struct sim *, size_t i);
 void		 sim_exited(struct sim *, size_t i, int code);
 void		 sim_signaled(struct sim *, size_t i, int signal);
 void		 sim_refused(struct sim *, size_t i, enum protocol_refusal);
+/* The worker of the i-th start is dead. */
+void		 sim_worker_dead(struct sim *, size_t i);
+/* Its process, watched since, has exited; lost: how is not known. */
+void		 sim_orphan_exited(struct sim *, size_t i, int code);
+void		 sim_orphan_lost(struct sim *, size_t i);
 /* How many starts of a job there were. */
 size_t		 sim_count(const struct sim *, const char *name);
 /* Its n-th start (from 0), as an index into starts. */
