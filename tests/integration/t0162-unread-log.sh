@@ -16,11 +16,11 @@ workdir = /
 command = true
 INI
 
-# A FIFO as the log.  It is held open by a process that sleeps, so that
+# A FIFO as the log.  It is held open by a process that only waits, so that
 # writing neither fails nor ends, and filled before the daemon has a line.
 LOG=$D/pipe
 mkfifo "$LOG"
-sleep 120 <>"$LOG" &
+tail -f /dev/null <>"$LOG" &
 holder=$!
 disown
 fill() {
