@@ -1788,7 +1788,8 @@ static struct control_options
 options_for(const char *path)
 {
 	return (struct control_options){
-		.base = rig->base, .socket_path = path, .socket_mode = 0600
+		.base = rig->base, .store = rig->store,
+		.socket_path = path, .socket_mode = 0600
 	};
 }
 
