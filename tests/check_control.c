@@ -1845,7 +1845,7 @@ END_TEST
 
 START_TEST(a_path_that_is_too_long_is_told_so)
 {
-	char path[200];
+	char path[200] = "";
 	struct control_options options = options_for(path);
 	struct error err = { "" };
 
