@@ -564,7 +564,7 @@ remove_directory(void)
 static const char *
 path_of(const char *name)
 {
-	static char path[256];
+	static char path[108];	/* as in struct sockaddr_un */
 
 	snprintf(path, sizeof path, "%s/%s", directory, name);
 	return path;

@@ -46,15 +46,6 @@ static const int64_t steps[] = {
 static const int64_t phases[] = { 0, 1, 30, 60, 2401, 4 * HOUR + 1800,
     4 * HOUR + 1801, 12 * HOUR + 899 };
 
-/* Ends whatever was started, so that overlap plays no part. */
-static void
-end_all(struct sim *sim)
-{
-	for (size_t i = 0; i < sim->n_starts; i++)
-		if (!sim->starts[i].over)
-			sim_exited(sim, i, 0);
-}
-
 /* Time goes on for a while; returns the longest real time without a start. */
 static int64_t
 watch(struct sim *sim, int64_t span, int64_t step_s)
@@ -67,7 +58,7 @@ watch(struct sim *sim, int64_t span, int64_t step_s)
 		int64_t to = walltime_seconds(sim->now.wall) + step_s;
 
 		sim_run_to(sim, to < until ? to : until);
-		end_all(sim);
+		sim_end_all(sim);
 		if (sim->n_starts > seen) {
 			seen = sim->n_starts;
 			since = sim->now.boot.us;
@@ -106,7 +97,7 @@ step_once(size_t kind, int64_t step_ms, int64_t phase)
 	sim_set_wall(sim, sim->now.wall.us + step_ms * USEC_PER_MSEC);
 	/* A step forward brings one late start at the most: no storm. */
 	ck_assert_uint_le(sim->n_starts, before + 1);
-	end_all(sim);
+	sim_end_all(sim);
 	if (step_ms < 0 && kinds[kind].fixed)
 		span += -step_ms / 1000 < 4 * HOUR ? -step_ms / 1000 : 0;
 	idle = watch(sim, span, grain);
@@ -192,7 +183,7 @@ restart_behind(int64_t wall_s)
 
 	sim_add(sim, "j", "schedule = */10 * * * *", NULL);
 	sim_run_to(sim, T0 + 4 * HOUR);
-	end_all(sim);
+	sim_end_all(sim);
 	sim_crash(sim);
 	sim_restart(sim, wall_s);
 	scheduler_restore_behind(sim->scheduler, sim->image.mark,
@@ -284,7 +275,7 @@ START_TEST(b040_ten_minutes_stopped_is_judged_job_by_job)
 	for (size_t i = 0; i < ROWS(names); i++)
 		sim_add(sim, names[i], "schedule = * * * * *", NULL);
 	stall(sim, (10 * 60 + 5) * USEC_PER_SEC);
-	end_all(sim);
+	sim_end_all(sim);
 	/* The newest is on time; nine before it were missed. */
 	for (size_t i = 0; i < ROWS(names); i++)
 		ck_assert_str_eq(sim_ledger(sim, names[i]),
@@ -360,7 +351,7 @@ START_TEST(b045_woken_early_starts_nothing_and_each_second_once)
 }
 END_TEST
 
-Suite *
+static Suite *
 check_scheduler_clock_suite(void)
 {
 	Suite *s = suite_create("scheduler_clock");

@@ -242,7 +242,7 @@ START_TEST(stop_while_paused_decides_the_stretch)
 }
 END_TEST
 
-Suite *
+static Suite *
 check_scheduler_pause_suite(void)
 {
 	Suite *s = suite_create("scheduler_pause");

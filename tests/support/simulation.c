@@ -214,6 +214,7 @@ sim_free(struct sim *sim)
 	char *command = xasprintf("rm -rf '%s' '%s.frozen'", sim->dir,
 	    sim->dir);
 
+	save(sim);
 	scheduler_free(sim->scheduler);
 	jobtable_free(sim->jobs);
 	close_store(sim);
@@ -399,7 +400,7 @@ sim_run_to(struct sim *sim, int64_t to_s)
 		advance(sim, wake - sim->now.wall.us);
 	}
 	advance(sim, to - sim->now.wall.us);
-	sim_tick(sim);
+	turn(sim);
 }
 
 static void
@@ -455,7 +456,7 @@ sim_started(struct sim *sim, size_t i)
 }
 
 static void
-end(struct sim *sim, size_t i, struct protocol_ended *e)
+tell_end(struct sim *sim, size_t i, struct protocol_ended *e)
 {
 	struct sim_start *st = &sim->starts[i];
 
@@ -467,7 +468,24 @@ end(struct sim *sim, size_t i, struct protocol_ended *e)
 	e->ended = sim->now.wall.us;
 	st->over = true;
 	scheduler_run_ended(sim->scheduler, st->worker, e);
+}
+
+static void
+end(struct sim *sim, size_t i, struct protocol_ended *e)
+{
+	tell_end(sim, i, e);
 	sim_tick(sim);
+}
+
+void
+sim_end_all(struct sim *sim)
+{
+	struct protocol_ended e = { .how = PROTOCOL_END_EXITED };
+
+	for (; sim->n_over < sim->n_starts; sim->n_over++)
+		if (!sim->starts[sim->n_over].over)
+			tell_end(sim, sim->n_over, &e);
+	turn(sim);
 }
 
 void

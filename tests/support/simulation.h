@@ -46,6 +46,7 @@ struct sim {
 	struct scheduler	*scheduler;
 	struct sim_start	 starts[SIM_STARTS_MAX]; /* in order */
 	size_t			 n_starts;
+	size_t			 n_over;	/* sim_end_all has come so far */
 	bool			 no_worker;	/* start() finds none */
 	bool			 watches;	/* orphan() has what to watch */
 	bool			 frozen;	/* a crash goes back to .frozen */
@@ -79,6 +80,8 @@ void		 sim_suspend(struct sim *, int64_t us);
 /* The worker of the i-th start tells. */
 void		 sim_started(struct sim *, size_t i);
 void		 sim_exited(struct sim *, size_t i, int code);
+/* Every run that is still live has succeeded; not saved yet. */
+void		 sim_end_all(struct sim *);
 void		 sim_signaled(struct sim *, size_t i, int signal);
 void		 sim_refused(struct sim *, size_t i, enum protocol_refusal);
 /* The worker of the i-th start is dead. */
