@@ -129,8 +129,15 @@ heard_number(void *arg, uint64_t next)
 }
 
 static const struct workers_callbacks callbacks = {
-	heard_listed, heard_list_end, heard_started, heard_ended,
-	heard_refused, heard_unknown, heard_dead, heard_settled, &f
+	.listed = heard_listed,
+	.list_end = heard_list_end,
+	.started = heard_started,
+	.ended = heard_ended,
+	.refused = heard_refused,
+	.unknown = heard_unknown,
+	.dead = heard_dead,
+	.settled = heard_settled,
+	.arg = &f,
 };
 
 /* --- the daemon of a test --- */
