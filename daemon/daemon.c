@@ -689,36 +689,3 @@ daemon_run(const struct config *config, struct error *err)
 	finish(&d, end != LOOP_FAILED);
 	return end == LOOP_FAILED ? -1 : 0;
 }
-
-size_t
-daemon_check(const struct config *config, void (*report)(void *arg,
-    const char *text), void *arg)
-{
-	const struct files_context context = {
-		.jobs_dir = config->jobs_dir,
-		.host_id = config->host_id,
-		.zone_name = config->timezone,
-		.env_tz = getenv("TZ"),
-		.defaults = &config->defaults,
-		.check_owner = true,
-		.owner = geteuid(),
-	};
-	struct files_jobs jobs;
-	size_t errors = 0;
-
-	files_load_jobs_now(&context, &jobs);
-	if (jobs.err.text[0] != '\0') {
-		report(arg, jobs.err.text);
-		errors++;
-	}
-	for (size_t i = 0; i < jobs.set.n_files; i++) {
-		const struct jobfile *f = jobs.set.files[i];
-
-		for (size_t j = 0; j < f->n_errors; j++, errors++)
-			report(arg, f->errors[j]);
-		for (size_t j = 0; j < f->n_warnings; j++)
-			report(arg, f->warnings[j]);
-	}
-	files_jobs_release(&jobs);
-	return errors;
-}

@@ -29,7 +29,7 @@ daemon  13  reload reload_* jobdir_watch
 daemon  14  client
 daemon  15  control_*
 daemon  16  control loop sdnotify
-daemon  17  daemon
+daemon  17  daemon daemon_*
 daemon  18  main
 cli     7   account arguments daemon_config exit_status output_* shell_quote
 cli     8   command connection facts
