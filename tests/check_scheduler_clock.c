@@ -43,8 +43,8 @@ static const int64_t steps[] = {
 };
 
 /* Where in the day the step comes: s after midnight. */
-static const int64_t phases[] = { 0, 1, 30, 60, 2401, 4 * HOUR + 1800,
-    4 * HOUR + 1801, 12 * HOUR + 899 };
+static const int64_t phases[] = { 0, 1, 60, 2401, 4 * HOUR + 1800,
+    12 * HOUR + 899 };
 
 /* Time goes on for a while; returns the longest real time without a start. */
 static int64_t

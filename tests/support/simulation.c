@@ -208,6 +208,17 @@ forget_defs(void)
 	}
 }
 
+static void
+save(struct sim *sim)
+{
+	struct error err;
+	int64_t mark = scheduler_mark(sim->scheduler);
+
+	if (mark != INT64_MIN)
+		store_put_mark(sim->store, mark);
+	ck_assert_msg(store_sync(sim->store, &err) == 0, "%s", err.text);
+}
+
 void
 sim_free(struct sim *sim)
 {
@@ -351,17 +362,6 @@ sim_job(struct sim *sim, const char *name)
 }
 
 /* --- time --- */
-
-static void
-save(struct sim *sim)
-{
-	struct error err;
-	int64_t mark = scheduler_mark(sim->scheduler);
-
-	if (mark != INT64_MIN)
-		store_put_mark(sim->store, mark);
-	ck_assert_msg(store_sync(sim->store, &err) == 0, "%s", err.text);
-}
 
 static void
 turn(struct sim *sim)
