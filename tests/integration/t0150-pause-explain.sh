@@ -57,7 +57,7 @@ runs_of() {
 pauses() {
 	start_daemon
 	cc add tick '* * * * * *' -o overlap=allow -- true >/dev/null
-	wait_for 30 'started once' test_started
+	wait_for 30 test_started
 	expect_match "$(cc pause tick --note 'office closed')" \
 	    '^paused tick until resumed'
 	expect_match "$(cc list)" 'tick +paused'
@@ -79,7 +79,7 @@ runs_by_hand() {
 }
 resumes() {
 	expect_match "$(cc resume tick)" '^resumed tick'
-	wait_for 30 'the stretch is recorded' skipped_paused
+	wait_for 30 skipped_paused
 	expect_match "$(cc resume tick)" 'had no pause'
 }
 skipped_paused() { cc history tick -n 200 | grep -q 'paused'; }
