@@ -336,8 +336,9 @@ kill_daemon() {
 own_pids() {
 	local p comm
 	{
-		grep -lsF -e "$T" /proc/[0-9]*/environ /proc/[0-9]*/cmdline
-		find /proc/[0-9]*/fd/6 -lname "$T/*"
+		# Both fail when a process goes while they look.
+		grep -lsF -e "$T" /proc/[0-9]*/environ /proc/[0-9]*/cmdline || :
+		find /proc/[0-9]*/fd/6 -lname "$T/*" || :
 	} 2>/dev/null | cut -d/ -f3 | sort -u |
 	    while read -r p; do
 		[ "$p" != "$$" ] && [ -e "/proc/$p/exe" ] || continue
