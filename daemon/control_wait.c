@@ -156,6 +156,11 @@ control_run_wait(struct request *request)
 	if (name != NULL) {
 		job = jobtable_find(context->jobs, name);
 		run_id = job != NULL ? live_run_of(job) : 0;
+		/* Until its end is on disk the scheduler still knows it. */
+		if (run_id == 0 && job != NULL && job->last_run != NULL &&
+		    scheduler_find_run(context->scheduler,
+		    job->last_run->id) != NULL)
+			run_id = job->last_run->id;
 		if (run_id == 0 && job != NULL && job->last_run != NULL) {
 			request_reply(request,
 			    control_json_run(job->last_run));
