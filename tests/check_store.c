@@ -131,10 +131,12 @@ a_run(uint64_t id, enum run_state state)
 static struct job_row
 a_job(int64_t id, char *name)
 {
+	static char owner[] = "alice", definition[] = "command = true\n";
+
 	return (struct job_row){
 		.id = id, .name = name, .owner_uid = 1000,
-		.owner_name = TEXT("alice"), .origin = ORIGIN_CONTROL,
-		.definition = TEXT("command = true\n"), .created = 11,
+		.owner_name = owner, .origin = ORIGIN_CONTROL,
+		.definition = definition, .created = 11,
 		.mark = 12, .generation = 1, .generation_from = 13,
 	};
 }
