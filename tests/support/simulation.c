@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/log.h"
 #include "common/strbuf.h"
 #include "common/xmalloc.h"
 
@@ -173,6 +174,7 @@ sim_new(int64_t start_s)
 	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	ck_assert_ptr_nonnull(mkdtemp(sim->dir));
 	origin = start_s;
+	log_set_level(LOG_ERROR);
 	utc = zone_utc();
 	zones = zone_cache_new();
 	sim->clock = (struct clock){ read_clock, sim };
