@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: ISC
 # From a job file to its first runs, and every way of looking at them.
 . "$(dirname "$0")/lib.sh"
+LEAKS=1
 
 job first.ini <<'INI'
 [beat]

@@ -11,7 +11,7 @@ status reload check stop keys version help completion"
 says() {
 	local status=$1 pattern=$2
 	shift 2
-	expect_status "$status" cc "$@" >"$T/stdout" 2>"$T/stderr" || {
+	LEAKS=1 expect_status "$status" cc "$@" >"$T/stdout" 2>"$T/stderr" || {
 		echo "cronctl $*:"
 		cat "$T/stdout" "$T/stderr"
 		return 1

@@ -47,29 +47,34 @@ say() {
 	bad=1
 }
 
-# layer_of DIR NAME: its number, or nothing.
+# layer_of DIR NAME: its number, or nothing, in REPLY.
 layer_of() {
 	local dir number names n
+	REPLY=
 	while read -r dir number names; do
 		[ "$dir" = "$1" ] || continue
 		for n in $names; do
 			# shellcheck disable=SC2254 # names may be patterns
-			case $2 in $n) echo "$number"; return ;; esac
+			case $2 in $n) REPLY=$number; return ;; esac
 		done
 	done <<<"$layers"
 }
 
-# whole MODULE: the module that it is a part of, else itself.
+# whole MODULE: the module that it is a part of, else itself, in REPLY.
+declare -A wholes
 whole() {
 	local m=$1
+	REPLY=${wholes[$1]-}
+	[ -z "$REPLY" ] || return
+	REPLY=$1
 	while [ "${m%_*}" != "$m" ]; do
 		m=${m%_*}
-		[ -e "$m.h" ] && {
-			echo "$m"
-			return
-		}
+		if [ -e "$m.h" ]; then
+			REPLY=$m
+			break
+		fi
 	done
-	echo "$1"
+	wholes[$1]=$REPLY
 }
 
 declare -A layer
@@ -77,9 +82,9 @@ for file in common/*.[ch] daemon/*.[ch] worker/*.[ch] cli/*.[ch]; do
 	[ -e "$file" ] || continue
 	module=${file%.[ch]}
 	[ -n "${layer[$module]-}" ] && continue
-	n=$(layer_of "${module%%/*}" "${module#*/}")
-	if [ -n "$n" ]; then
-		layer[$module]=$n
+	layer_of "${module%%/*}" "${module#*/}"
+	if [ -n "$REPLY" ]; then
+		layer[$module]=$REPLY
 	else
 		say "$file: in no layer; give it one in tests/lint/layers.sh"
 		layer[$module]=0
@@ -109,8 +114,10 @@ for file in common/*.[ch] daemon/*.[ch] worker/*.[ch] cli/*.[ch]; do
 			    "$to.h of layer ${layer[$to]}"
 		fi
 		# A module split by subject (zone, zone_rule) is one.
-		a=$(whole "$from")
-		b=$(whole "$to")
+		whole "$from"
+		a=$REPLY
+		whole "$to"
+		b=$REPLY
 		[ "$a" = "$b" ] || echo "$a $b" >>"$tmp/edges"
 	done < <(grep -n '^#[[:space:]]*include[[:space:]]*"' "$file")
 done
